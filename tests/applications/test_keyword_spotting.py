@@ -132,8 +132,8 @@ SAID = [Word("yes", 8000, 12000), Word("water", 24000, 28000), Word("no", 40000,
     ("heard", "right", "alarms"),
     [
         ([("yes", 13000), ("no", 45000)], 3, 0),
-        ([("yes", 13000), ("no", 50400)], 3, 0),  # just in time
-        ([("yes", 13000), ("no", 50401)], 2, 1),
+        ([("yes", 13000), ("no", 49600)], 3, 0),  # just in time
+        ([("yes", 13000), ("no", 49601)], 2, 1),
         ([("yes", 8000), ("no", 45000)], 2, 1),  # before it was said
         ([("no", 13000), ("no", 45000)], 2, 0),
         ([("yes", 11000), ("yes", 17000), ("no", 45000)], 2, 0),  # twice
@@ -146,7 +146,7 @@ def test_what_is_right(heard: list[tuple[str, int]], right: int, alarms: int) ->
     decisions = [Decision(*one) for one in heard]
     score = recording.score(decisions, SAID, 80000)
     assert (score.right, score.words, score.false_alarms) == (right, 3, alarms)
-    assert score.quiet_s == 10 - 2 * (0.5 + 0.8)
+    assert score.quiet_s == 10 - 2 * (0.5 + 0.7)
 
 
 # ---- the recording -------------------------------------------------------------------
@@ -172,8 +172,8 @@ def test_the_recording_has_each_keyword_as_often() -> None:
     samples, words = recording.read()
     assert len(samples) < 320 * recording.RATE
     for keyword in recording.KEYWORDS:
-        assert sum(word.word == keyword for word in words) == 20
-    assert sum(not word.is_keyword for word in words) >= 60
+        assert sum(word.word == keyword for word in words) == 16
+    assert sum(not word.is_keyword for word in words) == 40
     assert words[-1].last < len(samples)
 
 
@@ -188,7 +188,7 @@ def test_the_firmware_s_constants_are_those_of_python() -> None:
 
 # ---- boards --------------------------------------------------------------------------
 
-SHORT = 14 * recording.RATE
+SHORT = 9 * recording.RATE
 M4 = "mps2-an386"
 
 
@@ -201,21 +201,24 @@ def _firmware(tmp_path_factory: pytest.TempPathFactory) -> object:
 @pytest.mark.slow
 def test_a_board_hears_the_first_words(firmware: object) -> None:
     samples, _ = recording.read()
-    ran = evaluate.on_board.run(firmware, evaluate.sound(samples[:SHORT]))
+    given = evaluate.sound(samples[:SHORT])
+    ran = evaluate.on_board.run(firmware, given, count=False)
     decisions, lost = evaluate.heard(ran.lines)
     assert lost == 0
     expected = [x for x in recording.reference("network") if x.at <= SHORT]
     assert [x.word for x in decisions] == [x.word for x in expected]
-    assert len(decisions) >= 5
+    assert len(decisions) >= 3
 
 
 @pytest.mark.qemu
 @pytest.mark.slow
 def test_a_core_that_is_too_slow_loses_samples(firmware: object) -> None:
     samples, _ = recording.read()
-    ran = evaluate.on_board.run(firmware, evaluate.sound(samples[:SHORT]), shift=9)
+    given = evaluate.sound(samples[:SHORT])
+    ran, again = (evaluate.on_board.run(firmware, given, shift=9) for _ in range(2))
+    assert ran.lines == again.lines
     _, lost = evaluate.heard(ran.lines)
-    assert lost > 8000
+    assert lost > 4000
 
 
 @pytest.mark.qemu
@@ -233,11 +236,19 @@ def test_the_promises_hold(board: str) -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
-    assert facts["words"] >= 260
+    assert facts["words"] == 200
     assert facts["accuracy"] >= facts["float_accuracy"] - 0.005
     assert facts["ram"] < 32_000
     assert facts["load"] < 1
     assert facts["lost"] == 0
+
+
+def test_a_board_without_an_emulator_is_refused() -> None:
+    words = [sys.executable, str(FOLDER / "evaluate.py"), "--board", "rpi-pico"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "no emulator runs rpi-pico" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 # ---- PyTorch -------------------------------------------------------------------------

@@ -139,7 +139,7 @@ def _firmware(tmp_path_factory: pytest.TempPathFactory) -> object:
 
 def streamed(firmware: object, samples: np.ndarray, **options: int) -> tuple:
     files = {"samples.bin": samples.tobytes()}
-    ran = evaluate.on_board.run(firmware, files, **options)
+    ran = evaluate.on_board.run(firmware, files, count=False, **options)
     return evaluate.parse(ran.lines)
 
 

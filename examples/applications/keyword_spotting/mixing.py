@@ -12,9 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import speech
-from model import CLASSES, SPAN
 from numpy.typing import NDArray
-from recording import RATE, Word
+from recording import CLASSES, RATE, SPAN, Word
 from speech import Samples
 
 OTHER, SILENCE = CLASSES.index("(other)"), CLASSES.index("(silence)")
@@ -61,7 +60,7 @@ def windows(
     """One for each keyword, as many with other words, a third with noise alone."""
     rows: list[tuple[int, Samples]] = []
     for label, word in sounds.keywords:
-        rows.append((label, _placed(_varied(word, random), random)))
+        rows.append((label, _placed(_varied(word, random), random, sounds.others)))
         kind = random.integers(8)
         if kind < 4:
             rows.append((OTHER, _chain(sounds.others, random)))
@@ -89,8 +88,12 @@ def _varied(word: Samples, random: np.random.Generator) -> Samples:
     return speech.room(word, random) if random.integers(3) == 0 else word
 
 
-def _placed(word: Samples, random: np.random.Generator) -> Samples:
-    """Anywhere in the window; up to a sixth of it may be before or behind it."""
+def _placed(
+    word: Samples, random: np.random.Generator, others: Sequence[Samples] = ()
+) -> Samples:
+    """Anywhere in the window; up to a sixth of it may be before or behind it. Of three,
+    one has a part of another word beside it.
+    """
     row = np.zeros(SPAN, np.float32)
     beyond = len(word) // 6
     if len(word) - beyond >= SPAN:
@@ -99,7 +102,23 @@ def _placed(word: Samples, random: np.random.Generator) -> Samples:
     at = random.integers(-beyond, SPAN - len(word) + beyond + 1)
     first, last = max(0, -at), min(len(word), SPAN - at)
     row[at + first : at + last] = word[first:last]
+    if others and random.integers(3) == 0:
+        _put_beside(row, at, at + len(word), _any(others, random), random)
     return row
+
+
+def _put_beside(
+    row: Samples, first: int, last: int, word: Samples, random: np.random.Generator
+) -> None:
+    """Before samples [first, last) or behind them, with a pause: what has room."""
+    pause = random.integers(RATE // 4, RATE)
+    before, behind = first - pause, last + pause
+    if before > 0 and random.integers(2):
+        part = word[-before:]
+        row[before - len(part) : before] += part
+    elif 0 < behind < SPAN:
+        part = word[: SPAN - behind]
+        row[behind : behind + len(part)] += part
 
 
 def _cut(word: Samples, random: np.random.Generator) -> Samples:
@@ -129,7 +148,8 @@ def with_noise(
 ) -> Samples:
     """At a level, with noise of a level: SIGNAL_TO_NOISE_DB below the loud parts."""
     noise = _any(noises, random)
-    at = random.integers(len(noise) - len(row) + 1) if len(noise) > len(row) else 0
+    noise = np.concatenate([noise] * (len(row) // len(noise) + 2))
+    at = random.integers(len(noise) - len(row) + 1)
     below = _gain(random.uniform(*SIGNAL_TO_NOISE_DB))
     level = _gain(random.uniform(*LEVELS_DB))
     heard = row + 0.2 / below * noise[at : at + len(row)]
@@ -148,20 +168,30 @@ def stream(
     sounds: Sounds,
     random: np.random.Generator,
 ) -> tuple[NDArray[np.int16], list[Word]]:
-    """Words in turn with half a second to a second between them, in noise that changes
-    every four seconds: samples of an even number, and where each word is.
+    """Words in turn with a second between them, give or take a fifth: an even number of
+    samples, and where each word is. Every four words come from another distance, and
+    the noise is another one.
     """
     parts, said, at = [], [], 0
-    for word, spoken in words:
-        gap = random.integers(RATE // 2, RATE)
-        level = _gain(random.uniform(*LEVELS_DB))
-        said.append(Word(word, int(at + gap), int(at + gap + len(spoken))))
-        parts += [np.zeros(gap, np.float32), level * spoken]
-        at += gap + len(spoken)
+    for first in range(0, len(words), 4):
+        part, begins = _spaced([x for _, x in words[first : first + 4]], random)
+        part = with_noise(part, sounds.noises, random)
+        for (word, spoken), begin in zip(words[first : first + 4], begins, strict=True):
+            said.append(Word(word, at + begin, at + begin + len(spoken)))
+        parts.append(part)
+        at += len(part)
     whole = np.concatenate([*parts, np.zeros(RATE + at % 2, np.float32)])
-    for first in range(0, len(whole), 4 * RATE):
-        part = whole[first : first + 4 * RATE]
-        loud = max(0.05, float(np.abs(part).max()))
-        below = _gain(random.uniform(*SIGNAL_TO_NOISE_DB))
-        part += 0.2 * loud / below * _any(sounds.noises, random)[: len(part)]
     return np.clip(np.round(32768 * whole), -32768, 32767).astype(np.int16), said
+
+
+def _spaced(
+    words: Sequence[Samples], random: np.random.Generator
+) -> tuple[Samples, list[int]]:
+    row, begins = [], []
+    at = 0
+    for word in words:
+        pause = int(random.uniform(0.8, 1.2) * RATE)
+        begins.append(at + pause)
+        row += [np.zeros(pause, np.float32), word]
+        at += pause + len(word)
+    return np.concatenate(row), begins

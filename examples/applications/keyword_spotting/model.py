@@ -18,18 +18,11 @@ from torch import nn
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "sdk"))
 
+from recording import CLASSES, FEATURES, FRAMES, HOP, RATE, WINDOW
+
 from ember.frontends import MFCC, Streaming
 
 FOLDER = Path(__file__).parent
-RATE = 8000
-WINDOW, HOP = 256, 200  # samples: 32 ms every 25 ms
-FRAMES, FEATURES = 40, 12  # a second
-SPAN = WINDOW + (FRAMES - 1) * HOP  # samples that the network hears
-STEPS = (8, 16)  # hops from one run of the network to the next: M4 and up, and M0
-CLASSES = (
-    *("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go"),
-    *("(other)", "(silence)"),
-)
 # Of each network: hops from one run to the next, channels, frames that become one.
 # `small` is for cores without an FPU and without instructions for vectors.
 NETWORKS = {"network": (8, 64, 2), "small": (12, 16, 4)}

@@ -18,8 +18,12 @@ from numpy.typing import NDArray
 
 FOLDER = Path(__file__).parent
 RATE = 8000
+WINDOW, HOP = 256, 200  # samples of the front end: 32 ms every 25 ms
+FRAMES, FEATURES = 40, 12  # what the network sees: a second
+SPAN = WINDOW + (FRAMES - 1) * HOP  # samples of that
 KEYWORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
-LATE = int(0.8 * RATE)  # samples after its end at which a word still counts as heard
+CLASSES = (*KEYWORDS, "(other)", "(silence)")
+LATE = int(0.7 * RATE)  # samples after its end at which a word still counts as heard
 
 # The rule of firmware/spotting.h: a keyword is heard when the sum of its scores in the
 # last ROW results, 0 to 255 each, is at least THRESHOLD; then nothing for HOLD results.

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import subprocess
+import sys
 import wave
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from recording import RATE
 
 Samples = NDArray[np.float32]
 
-RATE = 8000
-KEYWORDS = ("yes", "no", "up", "down", "left", "right", "on", "off", "stop", "go")
 # Other words; none that contains the sound of a keyword.
 OTHERS = (
     *("water", "house", "table", "seven", "happy", "bird", "tree", "music", "people"),
@@ -54,7 +55,9 @@ class Utterance:
 
 
 def voices() -> list[str]:
-    """Names of espeak-ng's variants of a voice, sorted."""
+    """Names of espeak-ng's variants of a voice, sorted. Ends the program without it."""
+    if shutil.which("espeak-ng") is None:
+        sys.exit("espeak-ng is not installed: apt-get install espeak-ng")
     words = ["espeak-ng", "--voices=variant"]
     said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
     names = sorted(set(re.findall(r"!v/(\S+)", said)))

@@ -24,8 +24,9 @@ import recording
 import speech
 import torch
 from mixing import Sounds
-from model import CLASSES, FRAMES, HOP, NETWORKS, SPAN, Spotter, save, trained
+from model import NETWORKS, Spotter, save, trained
 from numpy.typing import NDArray
+from recording import CLASSES, FRAMES, HOP, SPAN
 from torch.nn import functional
 
 FOLDER = Path(__file__).parent
@@ -42,7 +43,7 @@ def spoken(
     voices: list[str], each: int, of_others: int, random: np.random.Generator
 ) -> tuple[list[tuple[int, speech.Samples]], list[speech.Samples]]:
     """Keywords with their class, and other words."""
-    asked = speech.draw(speech.KEYWORDS, each, voices, random)
+    asked = speech.draw(recording.KEYWORDS, each, voices, random)
     keywords = zip(asked, speech.speak(asked), strict=True)
     others = speech.draw(speech.OTHERS, of_others, voices, random)
     labelled = [(CLASSES.index(x.word), samples) for x, samples in keywords]
@@ -141,7 +142,7 @@ def held_out(
     random = np.random.default_rng(seed)
     keywords, others = spoken(voices, each, of_others, random)
     names = [speech.OTHERS[i // of_others] for i in range(len(others))]
-    chosen = random.permutation(len(others))[: len(keywords) // 3]
+    chosen = random.permutation(len(others))[: len(keywords) // 4]
     words = [(CLASSES[label], samples) for label, samples in keywords]
     words += [(names[i], others[i]) for i in chosen]
     words = [words[i] for i in random.permutation(len(words))]
@@ -184,7 +185,7 @@ def report(spotter: Spotter, samples: NDArray[np.int16], words: Sequence) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=30)
+    parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--each", type=int, default=300, help="utterances of a keyword")
     options = parser.parse_args()
     torch.manual_seed(0)
@@ -197,8 +198,8 @@ def main() -> None:
     spotter = learn(sounds, options.epochs, random)
     save(spotter)
     spotter = trained()
-    report(spotter, *held_out(voices, 20, 2, seed=1))
-    samples, words = held_out(kept, 20, 2, seed=2)
+    report(spotter, *held_out(voices, 16, 2, seed=1))
+    samples, words = held_out(kept, 16, 2, seed=2)
     recording.write(samples, words)
     samples, words = recording.read()
     report(spotter, samples, words)

@@ -32,6 +32,12 @@ static void test_draws(void) {
     assert(counts[3] == 0);
     assert(counts[0] > 8700 && counts[0] < 9300);   // 9,003
     assert(counts[1] > 24000 && counts[1] < 25000); // 24,473
+    sampler = (sampler_t){.temperature = 0.5f, .best = 2, .random = 1};
+    int first = 0;
+    for (int i = 0; i < 10000; i++) {
+        first += sampler_next(&sampler, scores, 4) == 2;
+    }
+    assert(first > 8700 && first < 8920); // 8,808
     sampler = (sampler_t){.temperature = 0, .best = 3, .random = 9};
     assert(sampler_next(&sampler, scores, 4) == 2);
     assert(sampler.random == 9);
