@@ -41,7 +41,7 @@ broad() {
 # Unit tests without compilers of firmware and emulators, and every operator here.
 quick() {
     local boards=tests/qemu/test_cases_on_boards.py
-    pytest -m "not export and not long and not slow and not qemu" \
+    pytest -m "not export and not broad and not long and not slow and not qemu" \
         tests/unit tests/conformance tests/docs &&
         pytest "$boards::test_every_operator[host]" "$boards::test_int8_layers[host]"
 }

@@ -20,6 +20,7 @@ packages_dev=(
     clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
     libc6-dev-arm64-cross libgcc-12-dev-arm64-cross # packages for Linux are linked with glibc
     libssl-dev libsodium-dev libmbedtls-dev # tests of signed models
+    espeak-ng # examples/applications/keyword_spotting/train.py
 )
 
 say() { echo "setup: $*"; }

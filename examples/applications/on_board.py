@@ -63,13 +63,15 @@ def run(
     built: Built,
     files: Mapping[str, bytes],
     *,
+    count: bool = True,
     cycles: bool = False,
     shift: int = FASTEST,
     timeout_s: float = TIMEOUT_S,
 ) -> Ran:
     """Run it beside `files`, which its driver reads; an SdkError when it fails.
 
-    With `cycles` regions have estimates of cycles, and the run takes some times longer.
+    With `count` regions have instructions, with `cycles` also estimates of cycles; each
+    takes time.
     """
     runner = built.board.runner
     if runner.kind == "qemu-system":
@@ -84,6 +86,7 @@ def run(
             built.firmware,
             cwd=Path(folder),
             timeout_s=timeout_s,
+            count=count or cycles,
             blocks=cycles,
             ranges=[range(x.base, x.end) for x in board.memories] if cycles else (),
         )

@@ -25,6 +25,11 @@ typedef struct ember_dots {
     void (*start)(const ember_dots_task_t *task);  // before the first row of a
     void (*sums)(const ember_dots_task_t *task, const int8_t *a, int32_t from,
                  int32_t count, int32_t *sums); // with rows [from, from + count) of b
+    // The same of three rows of a: sums[n, j], which begin with bias[j]. NULL, or for
+    // inner in fours, count in twos and a b_offset of 0, with scratch of `bytes_three`.
+    void (*three)(const ember_dots_task_t *task, const int8_t *a, int32_t from,
+                  int32_t count, const int32_t *bias, int32_t *sums);
+    size_t (*bytes_three)(int32_t inner);
 } ember_dots_t;
 
 typedef struct ember_cadence_products_dots {
@@ -40,9 +45,10 @@ void ember_products_dots_run(const ember_cadence_products_dots_t *s,
 
 typedef struct ember_cadence_conv_dots {
     ember_cadence_conv_t conv;
-    int32_t *sums;    // (filters,) scratch; behind it that of the dots
+    int32_t *sums;    // (columns, filters) scratch; behind it that of the dots
     int32_t *working; // of the dots
-    int8_t *patch;    // (inner,)
+    int8_t *patch;    // (columns, inner)
+    int32_t columns;  // outputs at once: 1 or 3
 } ember_cadence_conv_dots_t;
 
 // Takes `s->conv`, which is read already. UNSUPPORTED unless it is of int8 with whole

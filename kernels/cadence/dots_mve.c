@@ -25,4 +25,4 @@ static void sums(const ember_dots_task_t *task, const int8_t *a, int32_t from,
                              task->b + from * task->inner, count, y);
 }
 
-const ember_dots_t ember_dots_mve = {bytes, start, sums};
+const ember_dots_t ember_dots_mve = {bytes, start, sums, NULL, NULL};

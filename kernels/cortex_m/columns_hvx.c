@@ -41,7 +41,8 @@ static void flatten(ember_cells_hvx_t *s) {
     const int64_t all = (int64_t)s->batches * h->in * w->in;
 
     if (h->kernel == 1 && w->kernel == 1 && h->padding == 0 && w->padding == 0 &&
-        h->stride == 1 && w->stride == 1 && all < BYTES_MAX) {
+        h->stride == 1 && w->stride == 1 && h->out == h->in && w->out == w->in &&
+        s->rows_apart == 1 && s->columns_apart == 1 && all < BYTES_MAX) {
         w->in = (int32_t)all;
         w->out = (int32_t)all;
         h->in = 1;
@@ -50,14 +51,19 @@ static void flatten(ember_cells_hvx_t *s) {
     }
 }
 
-static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
+static int32_t or_else(int32_t number, int32_t other) {
+    return number == 0 ? other : number;
+}
+
+static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
+                       const ember_columns_form_hvx_t *form) {
     s->cells = (ember_cells_hvx_t){
         .x = conv->x,
         .channels = conv->channels,
-        .pixel = conv->channels,
+        .pixel = or_else(form->pixel, conv->channels),
         .batches = conv->batches,
-        .rows_apart = 1,
-        .columns_apart = 1,
+        .rows_apart = or_else(form->rows_apart, 1),
+        .columns_apart = or_else(form->columns_apart, 1),
         .height = conv->height,
         .width = conv->width,
         .padding = (int8_t)-conv->x_offset,
@@ -145,27 +151,28 @@ static bool fits(const ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
 }
 
 ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *node,
-                                         const ember_conv_s8_t *conv, bool turned,
-                                         int16_t w_offset) {
+                                         const ember_conv_s8_t *conv,
+                                         const ember_columns_form_hvx_t *form) {
     if (conv->depth != conv->channels || conv->rows < EMBER_ROWS_RIGHT ||
         conv->x_offset == INT8_MIN) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups or scales");
     }
     // What is added to weights would be to those that merged windows have more, too.
-    const int32_t merged = w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
-    plan_cells(s, conv);
-    if (!fits(s, conv) || !plan_filters(s, conv, turned, merged)) {
+    const int32_t merged = form->w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
+    plan_cells(s, conv, form);
+    if (!fits(s, conv) || !plan_filters(s, conv, form->turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
     s->y = conv->y;
     s->zero_point = conv->scales.zero_point;
     s->limits = conv->scales.limits;
-    s->w_offset = w_offset;
+    s->w_offset = form->w_offset;
     const int64_t bytes = places_of(s).all;
-    if (bytes > BYTES_MAX) {
+    if (bytes + form->room > BYTES_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
-    s->scratch = ember_node_scratch(node, (size_t)bytes);
+    s->scratch = ember_node_scratch(node, (size_t)(bytes + form->room));
+    s->room = s->scratch == NULL ? NULL : s->scratch + bytes;
     return ember_node_status(node);
 }
 

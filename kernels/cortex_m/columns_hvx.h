@@ -7,6 +7,7 @@
 
 #include "kernels/cortex_m/cells_hvx.h"
 #include "kernels/cortex_m/panel_hvx.h"
+#include "kernels/cortex_m/worth_hvx.h"
 
 typedef struct ember_columns_hvx {
     ember_cells_hvx_t cells;
@@ -18,15 +19,32 @@ typedef struct ember_columns_hvx {
     int16_t w_offset; // added to weights
     int32_t columns;  // of y, before merging
     int8_t *scratch;
+    int8_t *room; // scratch of the caller
 } ember_columns_hvx_t;
 
-// Takes a convolution of one group, whose weights are (filters, taps, depth) or
-// `turned`, (taps, filters); `w_offset` is added to them. UNSUPPORTED when its scales
-// or its sizes are not for this.
-EMBER_MUST_USE ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *columns,
-                                                        ember_node_t *node,
-                                                        const ember_conv_s8_t *conv,
-                                                        bool turned, int16_t w_offset);
+// What a convolution is besides its sizes.
+typedef struct ember_columns_form_hvx {
+    bool turned;           // weights are (taps, filters), else (filters, taps, depth)
+    int16_t w_offset;      // added to weights
+    int32_t pixel;         // elements from a pixel to the next; 0: the channels
+    int32_t rows_apart;    // as in cells_hvx.h; 0: 1
+    int32_t columns_apart; //
+    int64_t room;          // bytes of scratch for the caller
+} ember_columns_form_hvx_t;
+
+// Takes a convolution of one group. UNSUPPORTED when its scales or its sizes are not
+// for this.
+EMBER_MUST_USE ember_status_t ember_columns_hvx_prepare(
+    ember_columns_hvx_t *columns, ember_node_t *node, const ember_conv_s8_t *conv,
+    const ember_columns_form_hvx_t *form);
+
+// Whether a convolution that takes `packets` in portable C is large enough to pack its
+// weights for.
+static inline bool ember_columns_hvx_pays(const ember_conv_s8_t *conv,
+                                          int64_t packets) {
+    const int64_t weights = conv->filters * ember_conv_s8_taps(conv) * conv->depth;
+    return packets >= 1500 + 2 * weights;
+}
 
 // How many outputs side by side share a window, so that their filters fill vectors. Of
 // `conv`, sizes of the image may be missing.

@@ -2,6 +2,8 @@
 // Depthwise convolutions with Hexagon's vectors. Contract: depthwise_hvx.h.
 #include "kernels/cortex_m/depthwise_hvx.h"
 
+#include "kernels/cortex_m/worth_hvx.h"
+
 #include <stddef.h>
 
 enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
@@ -83,15 +85,25 @@ static bool plan(ember_depthwise_hvx_t *s) {
     return (int64_t)s->rows * s->pitch < BYTES_MAX && places_of(s).all < BYTES_MAX;
 }
 
-ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s,
-                                           ember_node_t *node) {
+// Whether there are enough outputs for what weights and rows take.
+static bool pays(const ember_depthwise_hvx_t *s) {
+    const int64_t weights = (int64_t)s->groups * s->conv.width.kernel * s->period;
+    const int64_t rows = (int64_t)s->groups * s->conv.batches * s->conv.height.out;
+    const int64_t packets = 1000 + 400 * weights / EMBER_HVX + 300 * rows;
+    return ember_packets_of_depthwise(&s->conv) >= packets;
+}
+
+ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
+                                           int64_t room) {
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
-        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s)) {
+        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s) || !pays(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
-    s->scratch = ember_node_scratch(node, (size_t)(places_of(s).all + EMBER_HVX));
+    const int64_t bytes = places_of(s).all + EMBER_HVX;
+    s->scratch = ember_node_scratch(node, (size_t)(bytes + room));
+    s->room = s->scratch == NULL ? NULL : s->scratch + bytes;
     return ember_node_status(node);
 }
 
@@ -133,20 +145,21 @@ static void interleave_rows(const int8_t *const *rows, int32_t count, int8_t *wo
 
 // --- weights and numbers -------------------------------------------------------------
 
-// Copies `count` bytes to the start of a line of `most`, which they then fill.
+// Copies `count` bytes, and no byte more.
+static void put(int8_t *to, const int8_t *from, int32_t count) {
+    for (; count > 0; count -= EMBER_HVX) {
+        ember_store_left_hvx(to, ember_load_left_hvx(from, count), count);
+        to += EMBER_HVX;
+        from += EMBER_HVX;
+    }
+}
+
+// Copies `count` bytes to the start of a line of `most`, which they then fill: what is
+// there is copied behind itself.
 static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) {
-    for (int32_t at = 0; at < most; at += count) {
-        for (int32_t i = 0; i < count && at + i < most; i += EMBER_HVX) {
-            const int32_t room = most - at - i;
-            const HVX_Vector some = count - i >= EMBER_HVX
-                                        ? ember_hvx_load_any(from + i)
-                                        : ember_hvx_load_part(from + i, count - i);
-            if (room >= EMBER_HVX) {
-                ember_hvx_store_any(to + at + i, some);
-            } else {
-                ember_hvx_store_part(to + at + i, some, room);
-            }
-        }
+    put(to, from, count < most ? count : most);
+    for (int32_t made = count; made < most; made *= 2) {
+        put(to + made, to, made < most - made ? made : most - made);
     }
 }
 

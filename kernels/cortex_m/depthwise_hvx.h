@@ -21,12 +21,13 @@ typedef struct ember_depthwise_hvx {
     int32_t rows;    // of an image with its padding
     int32_t pitch;   // bytes from a row to the next
     int8_t *scratch;
+    int8_t *room; // scratch of the caller
 } ember_depthwise_hvx_t;
 
-// Takes `depthwise->conv`, which is read already. UNSUPPORTED when its scales or its
-// sizes are not for this.
-EMBER_MUST_USE ember_status_t
-ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *depthwise, ember_node_t *node);
+// Takes `depthwise->conv`, which is read already, with `room` bytes of scratch for the
+// caller. UNSUPPORTED when its scales or its sizes are not for this.
+EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare(
+    ember_depthwise_hvx_t *depthwise, ember_node_t *node, int64_t room);
 void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise);
 
 #endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_HVX_H

@@ -9,12 +9,16 @@
 #include "kernels/cortex_m/matmul_s8_hvx.h"
 
 enum { LANES = EMBER_LANES_HVX, FOUR = 4, EIGHT = 8, TOP = 128 };
+enum { ONES = 0x01010101 };
 
 // What a row of b is multiplied by.
 typedef struct row {
     const HVX_Vector *a; // filled up with zeros
     HVX_Vector offset;
     HVX_Vector last_offset; // 0 behind the end
+    int32_t offset_bytes;   // four times
+    int32_t start;          // takes off what 128 with every element of b adds, in each
+                            // of 32 sums
     int32_t inner;
     int32_t repeats;  // of a in a vector
     int8_t *c;        // the row of results
@@ -99,6 +103,15 @@ INLINE HVX_Vector sums_of_short(const row_t *row, const int8_t *b, int32_t count
     const int32_t vectors = row->inner * LANES / EMBER_HVX;
     int32_t left = count * row->inner;
 
+    if (count == LANES) {
+        for (int32_t i = 0; i < vectors; i++) {
+            const HVX_Vector x = ember_hvx_load_any(b);
+            ember_hvx_store(block + i,
+                            add_products(Q6_V_vzero(), a, x, row->offset, is_unsigned));
+            b += EMBER_HVX;
+        }
+        return ember_reduced_hvx(block, vectors);
+    }
     for (int32_t i = 0; i < vectors && left > 0; i++) {
         const HVX_Vector x = ember_load_left_hvx(b, left);
         ember_hvx_store(block + i,
@@ -109,25 +122,42 @@ INLINE HVX_Vector sums_of_short(const row_t *row, const int8_t *b, int32_t count
     return ember_reduced_hvx(block, vectors);
 }
 
-// Eight rows of b that are whole vectors: sums of sixteen of their products each.
+// Eight rows of b that are whole vectors: sums of sixteen of their products each. What
+// the offset adds is summed apart, of b with 128 added: an instruction that multiplies
+// unsigned bytes by a register of the core leaves room for another in its packet.
 INLINE HVX_Vector dot_eight(const row_t *row, const int8_t *b, bool is_unsigned) {
     const int32_t inner = row->inner;
-    const HVX_Vector offset = row->offset;
-    HVX_Vector sums[EIGHT];
+    const int32_t offset = row->offset_bytes;
+    const HVX_Vector top = Q6_Vb_vsplat_R(INT8_MIN);
+    const HVX_Vector start = Q6_V_vsplat_R(row->start);
+    const HVX_Vector *a = row->a;
+    HVX_Vector sums[EIGHT], offsets[EIGHT];
 
     EMBER_HVX_UNROLL
     for (int n = 0; n < EIGHT; n++) {
         sums[n] = Q6_V_vzero();
+        offsets[n] = start;
     }
-    for (int32_t at = 0; at < inner; at += EMBER_HVX) {
-        const HVX_Vector a = ember_hvx_load((const int8_t *)row->a + at);
-        const int8_t *from = b + at;
+    for (int32_t left = inner; left > 0; left -= EMBER_HVX) {
+        const HVX_Vector by = ember_hvx_load(a++);
+        const int8_t *from = ember_hvx_somewhere(b);
         EMBER_HVX_UNROLL
         for (int n = 0; n < EIGHT; n++) {
-            sums[n] =
-                add_products(sums[n], a, ember_hvx_load_any(from), offset, is_unsigned);
+            const HVX_Vector x = ember_hvx_load_any(from);
+            if (is_unsigned) {
+                sums[n] = Q6_Vw_vrmpyacc_VwVubVb(sums[n], by, x);
+            } else {
+                sums[n] = Q6_Vw_vrmpyacc_VwVbVb(sums[n], x, by);
+                offsets[n] =
+                    Q6_Vw_vrmpyacc_VwVubRb(offsets[n], Q6_V_vxor_VV(x, top), offset);
+            }
             from += inner;
         }
+        b += EMBER_HVX;
+    }
+    EMBER_HVX_UNROLL
+    for (int n = 0; n < EIGHT; n++) {
+        sums[n] = is_unsigned ? sums[n] : Q6_Vw_vadd_VwVw(sums[n], offsets[n]);
     }
     EMBER_HVX_UNROLL
     for (int n = 0; n < EIGHT; n += FOUR) {
@@ -137,29 +167,27 @@ INLINE HVX_Vector dot_eight(const row_t *row, const int8_t *b, bool is_unsigned)
     return ember_neighbours_hvx(sums[0], sums[FOUR]);
 }
 
-// 32 rows of b that are whole vectors.
-INLINE HVX_Vector sums_of_whole(const row_t *row, const int8_t *b, HVX_Vector *block,
-                                bool is_unsigned) {
-    for (int32_t i = 0; i < LANES / EIGHT; i++) {
+// `count` rows of b that are whole vectors, a multiple of eight up to 32; of what is
+// left over, nothing is used.
+INLINE HVX_Vector sums_of_whole(const row_t *row, const int8_t *b, int32_t count,
+                                HVX_Vector *block, bool is_unsigned) {
+    for (int32_t i = 0; i < count / EIGHT; i++) {
         ember_hvx_store(block + i, dot_eight(row, b, is_unsigned));
         b += (ptrdiff_t)EIGHT * row->inner;
     }
     return ember_reduced_hvx(block, LANES / EIGHT);
 }
 
-// Sums of `count` rows of b, up to 32.
-INLINE HVX_Vector sums_of(const row_t *row, const int8_t *b, int32_t count,
-                          HVX_Vector *block, bool is_unsigned) {
+INLINE HVX_Vector sums_of_any(const row_t *row, const int8_t *b, int32_t count,
+                              HVX_Vector *block, bool is_unsigned) {
     const ptrdiff_t four = (ptrdiff_t)FOUR * row->inner;
 
     if (row->repeats > 1) {
         return sums_of_short(row, b, count, block, is_unsigned);
     }
-    if (count == LANES && row->inner == EMBER_HVX) {
-        return sums_of_vectors(row, b, is_unsigned);
-    }
-    if (count == LANES && row->inner % EMBER_HVX == 0) {
-        return sums_of_whole(row, b, block, is_unsigned);
+    if (count % EIGHT == 0 && row->inner % EMBER_HVX == 0) {
+        return count == LANES ? sums_of_whole(row, b, LANES, block, is_unsigned)
+                              : sums_of_whole(row, b, count, block, is_unsigned);
     }
     if (count == LANES) {
         for (int32_t i = 0; i < LANES; i += FOUR) {
@@ -174,6 +202,17 @@ INLINE HVX_Vector sums_of(const row_t *row, const int8_t *b, int32_t count,
         block += (LANES - count) / FOUR;
     }
     return ember_reduced_hvx(block - LANES / FOUR, LANES / FOUR);
+}
+
+// Sums of `count` rows of b, up to 32. Apart, for the sake of registers.
+static __attribute__((noinline)) HVX_Vector sums_of(const row_t *row, const int8_t *b,
+                                                    int32_t count, HVX_Vector *block) {
+    if (row->inner == EMBER_HVX && count == LANES) {
+        return row->is_unsigned ? sums_of_vectors(row, b, true)
+                                : sums_of_vectors(row, b, false);
+    }
+    return row->is_unsigned ? sums_of_any(row, b, count, block, true)
+                            : sums_of_any(row, b, count, block, false);
 }
 
 // What the offset of b adds to every sum.
@@ -195,6 +234,8 @@ static row_t row_of(const ember_matmul_s8_t *s, const int8_t *a, HVX_Vector *to)
     const HVX_Vector flip = Q6_Vb_vsplat_R(is_unsigned ? INT8_MIN : 0);
     row_t row = {.a = to,
                  .offset = Q6_Vb_vsplat_R(s->a_offset),
+                 .offset_bytes = (s->a_offset & 255) * ONES,
+                 .start = -s->a_offset * s->inner * (TOP / LANES),
                  .inner = s->inner,
                  .repeats = 1,
                  .is_unsigned = is_unsigned};
@@ -209,7 +250,7 @@ static row_t row_of(const ember_matmul_s8_t *s, const int8_t *a, HVX_Vector *to)
     row.last_offset = Q6_V_vand_QV(last, row.offset);
     if (whole == 0 && rest % 4 == 0 && (rest & (rest - 1)) == 0) {
         const HVX_Vector once = ember_hvx_load(row.a);
-        row.repeats = EMBER_HVX / rest;
+        row.repeats = EMBER_HVX >> __builtin_ctz((uint32_t)rest); // no call to divide
         for (int32_t i = 1; i < row.repeats; i++) {
             ember_hvx_store_any((int8_t *)to + i * rest, once);
         }
@@ -217,35 +258,65 @@ static row_t row_of(const ember_matmul_s8_t *s, const int8_t *a, HVX_Vector *to)
     return row;
 }
 
-// Sums of up to 128 rows of b become as many results.
-static void run_columns(const ember_matmul_s8_t *s, const row_t *row, HVX_Vector base,
-                        const ember_factors_hvx_t *by, int32_t column, const int8_t *b,
-                        HVX_Vector *block) {
-    const HVX_Vector zero_point = Q6_V_vsplat_R(s->c_offset);
-    const HVX_Vector low = Q6_Vb_vsplat_R(s->limits.low);
-    const HVX_Vector high = Q6_Vb_vsplat_R(s->limits.high);
+// What sums become.
+typedef struct scales {
+    ember_factors_hvx_t by;
+    HVX_Vector base;
+    HVX_Vector zero_point;
+    HVX_Vector low;
+    HVX_Vector high;
+} scales_t;
+
+INLINE HVX_Vector scaled(const scales_t *scales, HVX_Vector sum) {
+    const HVX_Vector all = Q6_Vw_vadd_VwVw(sum, scales->base);
+    return Q6_Vw_vadd_VwVw(ember_scaled_hvx(all, &scales->by), scales->zero_point);
+}
+
+INLINE HVX_Vector results_of(const scales_t *scales, const HVX_Vector *words) {
+    const HVX_Vector bytes = ember_bytes_hvx(words[0], words[1], words[2], words[3]);
+    return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, scales->low), scales->high);
+}
+
+// Sums of 128 rows of b become as many results.
+static void run_whole(const ember_matmul_s8_t *s, const row_t *row,
+                      const scales_t *scales, int32_t column, const int8_t *b,
+                      HVX_Vector *block) {
+    static const int32_t none[4 * LANES] = {0};
+    const int32_t *bias = s->bias == NULL ? none : s->bias + column;
+    HVX_Vector words[4];
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < 4; v++) {
+        const HVX_Vector sum = sums_of(row, b, LANES, block);
+        words[v] =
+            scaled(scales, Q6_Vw_vadd_VwVw(sum, ember_hvx_load_any(bias + v * LANES)));
+        b += (ptrdiff_t)LANES * s->inner;
+    }
+    ember_hvx_store_any(row->c + column, results_of(scales, words));
+}
+
+// The same of fewer rows.
+static void run_rest(const ember_matmul_s8_t *s, const row_t *row,
+                     const scales_t *scales, int32_t column, const int8_t *b,
+                     HVX_Vector *block) {
     HVX_Vector words[4];
 
     for (int v = 0; v < 4; v++) {
         const int32_t at = column + v * LANES;
         const int32_t left = s->columns - at;
         const int32_t count = left < LANES ? left : LANES;
-        words[v] = base;
+        words[v] = Q6_V_vzero();
         if (count > 0) {
-            HVX_Vector sum = row->is_unsigned ? sums_of(row, b, count, block, true)
-                                              : sums_of(row, b, count, block, false);
+            HVX_Vector sum = sums_of(row, b, count, block);
             if (s->bias != NULL) {
                 sum =
                     Q6_Vw_vadd_VwVw(sum, ember_hvx_load_part(s->bias + at, count * 4));
             }
-            sum = ember_scaled_hvx(Q6_Vw_vadd_VwVw(sum, base), by);
-            words[v] = Q6_Vw_vadd_VwVw(sum, zero_point);
+            words[v] = scaled(scales, sum);
             b += (ptrdiff_t)count * s->inner;
         }
     }
-    const HVX_Vector bytes = ember_bytes_hvx(words[0], words[1], words[2], words[3]);
-    ember_store_left_hvx(row->c + column,
-                         Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high),
+    ember_hvx_store_part(row->c + column, results_of(scales, words),
                          s->columns - column);
 }
 
@@ -253,12 +324,22 @@ void ember_row_s8_hvx(const ember_matmul_s8_t *s, const int8_t *a, const int8_t 
                       int8_t *c, int8_t *scratch) {
     HVX_Vector *block = (HVX_Vector *)(void *)scratch;
     row_t row = row_of(s, a, (HVX_Vector *)(void *)(scratch + EMBER_ROW_HVX_BYTES));
-    const ember_factors_hvx_t by =
-        ember_factors_hvx(Q6_V_vsplat_R(s->by.multiplier), Q6_V_vsplat_R(s->by.shift));
-    const HVX_Vector base = Q6_V_vsplat_R(base_of(s, a));
+    const scales_t scales = {
+        .by = ember_factors_hvx(Q6_V_vsplat_R(s->by.multiplier),
+                                Q6_V_vsplat_R(s->by.shift)),
+        .base = Q6_V_vsplat_R(base_of(s, a)),
+        .zero_point = Q6_V_vsplat_R(s->c_offset),
+        .low = Q6_Vb_vsplat_R(s->limits.low),
+        .high = Q6_Vb_vsplat_R(s->limits.high),
+    };
+    int32_t j = 0;
 
     row.c = c;
-    for (int32_t j = 0; j < s->columns; j += 4 * LANES) {
-        run_columns(s, &row, base, &by, j, b + (ptrdiff_t)j * s->inner, block);
+    for (; j + 4 * LANES <= s->columns; j += 4 * LANES) {
+        run_whole(s, &row, &scales, j, b, block);
+        b += (ptrdiff_t)4 * LANES * s->inner;
+    }
+    if (j < s->columns) {
+        run_rest(s, &row, &scales, j, b, block);
     }
 }

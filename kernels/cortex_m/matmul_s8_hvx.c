@@ -5,7 +5,14 @@
 #include <stddef.h>
 
 enum { FEW = 4 };             // packing b costs what so many rows of a do
+enum { ROW_MIN = 240 };       // packets of portable C for a row: fewer take less in it
+enum { MANY_MIN = 1900 };     // and for all rows, where b is packed
 enum { INNER_MAX = 1 << 24 }; // elements of a row
+
+static bool pays(const ember_matmul_s8_t *s) {
+    const int64_t row = s->columns * ember_packets_of_output(s->inner);
+    return s->rows <= FEW ? row >= ROW_MIN : s->rows * row >= MANY_MIN;
+}
 
 // The product as a convolution with one tap.
 static ember_conv_s8_t conv_of(const ember_matmul_s8_t *s,
@@ -40,8 +47,8 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
     const ember_conv_s8_t conv = conv_of(s, &s->by);
 
     if (s->by.shift < EMBER_SHIFT_MIN_HVX || s->by.shift > EMBER_SHIFT_MAX_HVX ||
-        s->inner > INNER_MAX || s->rows < 1 || s->columns < 1) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: scale");
+        s->inner > INNER_MAX || s->rows < 1 || s->columns < 1 || !pays(s)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: scale, or small");
     }
     hvx->few = s->rows <= FEW;
     if (hvx->few) {
@@ -49,8 +56,9 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
         hvx->scratch = ember_node_scratch(node, row + EMBER_ROW_HVX_BYTES + EMBER_HVX);
         return ember_node_status(node);
     }
+    const ember_columns_form_hvx_t form = {.w_offset = s->b_offset};
     const ember_status_t status =
-        ember_columns_hvx_prepare(columns, node, &conv, false, s->b_offset);
+        ember_columns_hvx_prepare(columns, node, &conv, &form);
     columns->terms.one = true;
     columns->terms.shifts = NULL; // with the multiplier in the state of a run
     columns->terms.constant =

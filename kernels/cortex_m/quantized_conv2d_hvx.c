@@ -26,11 +26,13 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    if (s->conv.over) {
+    if (s->conv.over ||
+        !ember_columns_hvx_pays(&s->conv, ember_packets_of_conv(&s->conv))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "cortex_m: an output lies over its input");
+                               "cortex_m: an output lies over its input, or is small");
     }
-    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, false, 0);
+    const ember_columns_form_hvx_t form = {.turned = false};
+    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, &form);
 }
 
 EMBER_KERNEL(quantized_conv2d_hvx, state_t);

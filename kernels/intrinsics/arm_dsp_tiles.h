@@ -102,6 +102,43 @@ typedef struct ember_tiles_dsp {
     "smlad r9, r12, r6, r9\n\t"
 #endif
 
+// Of the fields of a task in r0-r5, r5 the end of the filters: pointers and distances,
+// and the frame on the stack.
+#define EMBER_TILES_OPEN_DSP                                                           \
+    "rsb r12, r3, #0\n\t"                                                              \
+    "and r14, r12, #3\n\t"                                                             \
+    "add r3, r14\n\t"                                                                  \
+    "add r10, r3, r3, lsl #1\n\t"                                                      \
+    "add r11, r14, r14, lsl #1\n\t"                                                    \
+    "add r1, #92\n\t"                                                                  \
+    "sub r1, r1, r11, lsl #3\n\t"                                                      \
+    "add r10, r1, r10, lsl #3\n\t"                                                     \
+    "add r0, #12\n\t"                                                                  \
+    "sub r0, r0, r14, lsl #2\n\t"                                                      \
+    "lsl r11, r2, #1\n\t"                                                              \
+    "sub r11, r11, r3, lsl #2\n\t"                                                     \
+    "add r2, r0\n\t"                                                                   \
+    "push {r1, r4-r12}\n\t"                                                            \
+    "mov r3, r4\n\t"
+
+// The sums r7-r9 and r10, r11, r14 of a pair, which begin with r7 and r10.
+#define EMBER_TILES_LOOP_DSP                                                           \
+    "ldr r12, [sp, #36]\n\t"                                                           \
+    "mov r8, r7\n\t"                                                                   \
+    "mov r9, r7\n\t"                                                                   \
+    "mov r11, r10\n\t"                                                                 \
+    "mov r14, r10\n\t"                                                                 \
+    "lsls r12, r12, #31\n\t"                                                           \
+    "bhi 13f\n\t"                                                                      \
+    "bcs 12f\n\t"                                                                      \
+    "bne 11f\n\t"                                                                      \
+    "10:\n\t"                                                                          \
+    ".irp block, 11, 12, 13, 14\n\t" EMBER_TILES_BLOCK_DSP "\\block:\n\t"              \
+    ".endr\n\t"                                                                        \
+    "ldr r12, [sp, #28]\n\t"                                                           \
+    "cmp r1, r12\n\t"                                                                  \
+    "bne 10b\n\t"
+
 // In one piece, since the inner loop takes all registers: the weights of the first
 // filter are read twice, and what changes with a pair lies on the stack. Four blocks in
 // a row; the first time, those that `blocks` lacks to a multiple of four are skipped,
@@ -111,101 +148,114 @@ typedef struct ember_tiles_dsp {
 static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
     register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
 
-    __asm__ volatile(
-        "push {r4-r11}\n\t"
-        "ldmia r0, {r0-r9}\n\t"
-        "add r5, r5, r5, lsl #1\n\t"
-        "add r5, r4, r5, lsl #3\n\t" // end of the filters
-        "rsb r12, r3, #0\n\t"
-        "and r14, r12, #3\n\t" // blocks to skip
-        "add r3, r14\n\t"      // blocks of all rounds
-        "add r10, r3, r3, lsl #1\n\t"
-        "add r11, r14, r14, lsl #1\n\t"
-        "add r1, #92\n\t"
-        "sub r1, r1, r11, lsl #3\n\t"
-        "add r10, r1, r10, lsl #3\n\t" // end of the columns
-        "add r0, #12\n\t"
-        "sub r0, r0, r14, lsl #2\n\t"
-        "lsl r11, r2, #1\n\t"
-        "sub r11, r11, r3, lsl #2\n\t" // from the end of a pair to the next
-        "add r2, r0\n\t"
-        "push {r1, r4-r12}\n\t"
-        "mov r3, r4\n\t"
-        "1:\n\t"
-        "ldr r7, [r3]\n\t"
-        "ldr r10, [r3, #12]\n\t"
-        "ldr r12, [sp, #36]\n\t"
-        "mov r8, r7\n\t"
-        "mov r9, r7\n\t"
-        "mov r11, r10\n\t"
-        "mov r14, r10\n\t"
-        "lsls r12, r12, #31\n\t"
-        "bhi 13f\n\t"
-        "bcs 12f\n\t"
-        "bne 11f\n\t"
-        "10:\n\t"
-        ".irp block, 11, 12, 13, 14\n\t" //
-        EMBER_TILES_BLOCK_DSP            //
-        "\\block:\n\t"
-        ".endr\n\t"
-        "ldr r12, [sp, #28]\n\t"
-        "cmp r1, r12\n\t"
-        "bne 10b\n\t"
-        "ldr r3, [sp, #4]\n\t"
-        "ldr r12, [sp, #24]\n\t"
-        "ldr r4, [r3, #4]\n\t"
-        "ldr r5, [r3, #8]\n\t"
-        ".irp sum, r7, r8, r9\n\t"
-        "smmlar \\sum, \\sum, r4, \\sum\n\t"
-        ".endr\n\t"
-        ".irp sum, r7, r8, r9\n\t"
-        "add \\sum, \\sum, \\sum, asr #31\n\t"
-        ".endr\n\t"
-        ".irp sum, r7, r8, r9\n\t"
-        "asr \\sum, \\sum, r5\n\t"
-        "add \\sum, \\sum, r12\n\t"
-        ".endr\n\t"
-        "ldr r4, [r3, #16]\n\t"
-        "ldr r5, [r3, #20]\n\t"
-        "add r3, #24\n\t"
-        ".irp sum, r10, r11, r14\n\t"
-        "smmlar \\sum, \\sum, r4, \\sum\n\t"
-        ".endr\n\t"
-        ".irp sum, r10, r11, r14\n\t"
-        "add \\sum, \\sum, \\sum, asr #31\n\t"
-        ".endr\n\t"
-        ".irp sum, r10, r11, r14\n\t"
-        "asr \\sum, \\sum, r5\n\t"
-        "add \\sum, \\sum, r12\n\t"
-        ".endr\n\t"
-        ".irp sum, r7, r10, r8, r11, r9, r14\n\t"
-        "ssat \\sum, #8, \\sum, asr #1\n\t"
-        ".endr\n\t"
-        "ldr r4, [sp, #12]\n\t"
-        "ldr r5, [sp, #16]\n\t"
-        "ldr r6, [sp, #20]\n\t"
-        "ldr r12, [sp, #32]\n\t"
-        "ldr r1, [sp]\n\t"
-        "bfi r7, r10, #8, #8\n\t"
-        "bfi r8, r11, #8, #8\n\t"
-        "bfi r9, r14, #8, #8\n\t"
-        "strh r7, [r4], #2\n\t"
-        "strh r8, [r5], #2\n\t"
-        "strh r9, [r6], #2\n\t"
-        "ldr r7, [sp, #8]\n\t"
-        "str r4, [sp, #12]\n\t"
-        "str r5, [sp, #16]\n\t"
-        "str r6, [sp, #20]\n\t"
-        "str r3, [sp, #4]\n\t"
-        "add r0, r12\n\t"
-        "add r2, r12\n\t"
-        "cmp r3, r7\n\t"
-        "bne 1b\n\t"
-        "add sp, #40\n\t"
-        "pop {r4-r11}"
-        : "+r"(r0)
-        :
-        : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "ldmia r0, {r0-r9}\n\t"
+                     "add r5, r5, r5, lsl #1\n\t"
+                     "add r5, r4, r5, lsl #3\n\t" // end of the filters
+                     EMBER_TILES_OPEN_DSP         //
+                     "1:\n\t"
+                     "ldr r7, [r3]\n\t"
+                     "ldr r10, [r3, #12]\n\t" EMBER_TILES_LOOP_DSP //
+                     "ldr r3, [sp, #4]\n\t"
+                     "ldr r12, [sp, #24]\n\t"
+                     "ldr r4, [r3, #4]\n\t"
+                     "ldr r5, [r3, #8]\n\t"
+                     ".irp sum, r7, r8, r9\n\t"
+                     "smmlar \\sum, \\sum, r4, \\sum\n\t"
+                     ".endr\n\t"
+                     ".irp sum, r7, r8, r9\n\t"
+                     "add \\sum, \\sum, \\sum, asr #31\n\t"
+                     ".endr\n\t"
+                     ".irp sum, r7, r8, r9\n\t"
+                     "asr \\sum, \\sum, r5\n\t"
+                     "add \\sum, \\sum, r12\n\t"
+                     ".endr\n\t"
+                     "ldr r4, [r3, #16]\n\t"
+                     "ldr r5, [r3, #20]\n\t"
+                     "add r3, #24\n\t"
+                     ".irp sum, r10, r11, r14\n\t"
+                     "smmlar \\sum, \\sum, r4, \\sum\n\t"
+                     ".endr\n\t"
+                     ".irp sum, r10, r11, r14\n\t"
+                     "add \\sum, \\sum, \\sum, asr #31\n\t"
+                     ".endr\n\t"
+                     ".irp sum, r10, r11, r14\n\t"
+                     "asr \\sum, \\sum, r5\n\t"
+                     "add \\sum, \\sum, r12\n\t"
+                     ".endr\n\t"
+                     ".irp sum, r7, r10, r8, r11, r9, r14\n\t"
+                     "ssat \\sum, #8, \\sum, asr #1\n\t"
+                     ".endr\n\t"
+                     "ldr r4, [sp, #12]\n\t"
+                     "ldr r5, [sp, #16]\n\t"
+                     "ldr r6, [sp, #20]\n\t"
+                     "ldr r12, [sp, #32]\n\t"
+                     "ldr r1, [sp]\n\t"
+                     "bfi r7, r10, #8, #8\n\t"
+                     "bfi r8, r11, #8, #8\n\t"
+                     "bfi r9, r14, #8, #8\n\t"
+                     "strh r7, [r4], #2\n\t"
+                     "strh r8, [r5], #2\n\t"
+                     "strh r9, [r6], #2\n\t"
+                     "ldr r7, [sp, #8]\n\t"
+                     "str r4, [sp, #12]\n\t"
+                     "str r5, [sp, #16]\n\t"
+                     "str r6, [sp, #20]\n\t"
+                     "str r3, [sp, #4]\n\t"
+                     "add r0, r12\n\t"
+                     "add r2, r12\n\t"
+                     "cmp r3, r7\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #40\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0)
+                     :
+                     : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
+}
+
+// The same loop without scaling: sums of products with three columns, for callers that
+// have a rounding of their own.
+typedef struct ember_tile_sums_dsp {
+    const int8_t *w;
+    const uint32_t *x;
+    int32_t pitch;
+    int32_t blocks;      // of four weights; > 0
+    const int32_t *bias; // what the sums of each filter begin with
+    int32_t pairs;       // of filters; > 0
+    int32_t *sums[3];    // those of each column
+} ember_tile_sums_dsp_t;
+
+static inline void ember_tile_sums_dsp(const ember_tile_sums_dsp_t *tiles) {
+    register const ember_tile_sums_dsp_t *r0 __asm__("r0") = tiles;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "ldmia r0, {r0-r8}\n\t"
+                     "add r5, r4, r5, lsl #3\n\t" EMBER_TILES_OPEN_DSP "1:\n\t"
+                     "ldr r7, [r3]\n\t"
+                     "ldr r10, [r3, #4]\n\t" EMBER_TILES_LOOP_DSP "ldr r3, [sp, #4]\n\t"
+                     "ldr r4, [sp, #12]\n\t"
+                     "ldr r5, [sp, #16]\n\t"
+                     "ldr r6, [sp, #20]\n\t"
+                     "ldr r12, [sp, #32]\n\t"
+                     "ldr r1, [sp]\n\t"
+                     "strd r7, r10, [r4], #8\n\t"
+                     "strd r8, r11, [r5], #8\n\t"
+                     "strd r9, r14, [r6], #8\n\t"
+                     "ldr r7, [sp, #8]\n\t"
+                     "add r3, #8\n\t"
+                     "str r4, [sp, #12]\n\t"
+                     "str r5, [sp, #16]\n\t"
+                     "str r6, [sp, #20]\n\t"
+                     "str r3, [sp, #4]\n\t"
+                     "add r0, r12\n\t"
+                     "add r2, r12\n\t"
+                     "cmp r3, r7\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #40\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0)
+                     :
+                     : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
 
 // Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column

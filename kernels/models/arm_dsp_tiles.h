@@ -31,6 +31,30 @@ static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
     }
 }
 
+typedef struct ember_tile_sums_dsp {
+    const int8_t *w;
+    const uint32_t *x;
+    int32_t pitch;
+    int32_t blocks;
+    const int32_t *bias;
+    int32_t pairs;
+    int32_t *sums[3];
+} ember_tile_sums_dsp_t;
+
+static inline void ember_tile_sums_dsp(const ember_tile_sums_dsp_t *tiles) {
+    for (int32_t f = 0; f < 2 * tiles->pairs; f++) {
+        for (int32_t n = 0; n < 3; n++) {
+            const int8_t *from = tiles->w + f * tiles->pitch;
+            int32_t sum = tiles->bias[f];
+            for (int32_t i = 0; i < tiles->blocks; i++) {
+                const uint32_t *words = tiles->x + 6 * i + n;
+                sum = ember_add_four(sum, ember_ldr_next(&from), words[0], words[3]);
+            }
+            tiles->sums[n][f] = sum;
+        }
+    }
+}
+
 static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
                                    int32_t pitch, const uint32_t *x, int32_t blocks) {
     for (int32_t row = 0; row < 4 * fours; row++) {

@@ -49,20 +49,29 @@ INLINE HVX_Vector dequantized(const scale_t *by, HVX_Vector x) {
 // uint8 become int8 by `flip`.
 INLINE void run(const int8_t *x, uint32_t count, const scale_t *by, HVX_Vector flip,
                 float *y) {
-    for (int32_t left = (int32_t)count; left > 0; left -= EMBER_HVX) {
-        HVX_Vector words[4];
-        const HVX_Vector bytes = Q6_V_vxor_VV(ember_load_left_hvx(x, left), flip);
+    int32_t left = (int32_t)count;
+    HVX_Vector words[4];
+
+    for (; left >= EMBER_HVX; left -= EMBER_HVX) {
+        const HVX_Vector bytes = Q6_V_vxor_VV(ember_hvx_load_any(x), flip);
         ember_words_hvx(bytes, by->zero_point, words);
         EMBER_HVX_UNROLL
         for (int i = 0; i < 4; i++) {
-            const int32_t size = ember_hvx_hidden((left - i * 32) * 4);
-            if (size > 0) {
-                ember_store_left_hvx((int8_t *)(y + i * 32), dequantized(by, words[i]),
-                                     size);
-            }
+            ember_hvx_store_any(y + i * 32, dequantized(by, words[i]));
         }
         x += EMBER_HVX;
         y += EMBER_HVX;
+    }
+    if (left > 0) {
+        const HVX_Vector bytes = Q6_V_vxor_VV(ember_hvx_load_part(x, left), flip);
+        ember_words_hvx(bytes, by->zero_point, words);
+    }
+    for (int i = 0; i < 4; i++) {
+        const int32_t size = ember_hvx_hidden((left - i * 32) * 4);
+        if (size > 0) {
+            ember_store_left_hvx((int8_t *)(y + i * 32), dequantized(by, words[i]),
+                                 size);
+        }
     }
 }
 

@@ -50,36 +50,50 @@ INLINE HVX_Vector quantized(const factor_t *by, HVX_Vector x) {
                          Q6_Vw_vadd_VwVw(number, by->zero_point));
 }
 
+typedef struct limits {
+    HVX_Vector low; // of int8, as high
+    HVX_Vector high;
+    HVX_Vector flip; // makes uint8 of it
+} limits_t;
+
+INLINE HVX_Vector results_of(const limits_t *limits, const HVX_Vector *words) {
+    const HVX_Vector bytes = ember_bytes_hvx(words[0], words[1], words[2], words[3]);
+    const HVX_Vector low = Q6_Vb_vmax_VbVb(bytes, limits->low);
+    return Q6_V_vxor_VV(Q6_Vb_vmin_VbVb(low, limits->high), limits->flip);
+}
+
 static int32_t run(void *state) {
     const ember_quantize_f32_t *s = state;
     const factor_t by = factor_of(s);
     const float *x = s->affine.x;
     int8_t *y = s->affine.y;
-    const HVX_Vector low = Q6_Vb_vsplat_R((int32_t)s->low - added(s));
-    const HVX_Vector high = Q6_Vb_vsplat_R((int32_t)s->high - added(s));
-    const HVX_Vector flip = Q6_Vb_vsplat_R(added(s));
+    int32_t left = (int32_t)s->affine.count;
+    const limits_t limits = {Q6_Vb_vsplat_R((int32_t)s->low - added(s)),
+                             Q6_Vb_vsplat_R((int32_t)s->high - added(s)),
+                             Q6_Vb_vsplat_R(added(s))};
+    HVX_Vector words[4];
 
     if (s->affine.count < ENOUGH / 4 || !ember_quantize_f32_apart(s)) {
         return ember_quantize_f32_run(state);
     }
-    for (int32_t left = (int32_t)s->affine.count; left > 0; left -= EMBER_HVX) {
-        HVX_Vector words[4];
+    for (; left >= EMBER_HVX; left -= EMBER_HVX) {
         EMBER_HVX_UNROLL
         for (int i = 0; i < 4; i++) {
-            const int32_t bytes = ember_hvx_hidden((left - i * 32) * 4);
-            words[i] = Q6_V_vzero();
-            if (bytes > 0) {
-                words[i] = quantized(
-                    &by, ember_load_left_hvx((const int8_t *)(x + i * 32), bytes));
-            }
+            words[i] = quantized(&by, ember_hvx_load_any(x + i * 32));
         }
-        const HVX_Vector bytes =
-            ember_bytes_hvx(words[0], words[1], words[2], words[3]);
-        const HVX_Vector within = Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high);
-        ember_store_left_hvx(y, Q6_V_vxor_VV(within, flip), left);
+        ember_hvx_store_any(y, results_of(&limits, words));
         x += EMBER_HVX;
         y += EMBER_HVX;
     }
+    for (int i = 0; i < 4; i++) {
+        const int32_t bytes = ember_hvx_hidden((left - i * 32) * 4);
+        words[i] = Q6_V_vzero();
+        if (bytes > 0) {
+            words[i] = quantized(
+                &by, ember_load_left_hvx((const int8_t *)(x + i * 32), bytes));
+        }
+    }
+    ember_hvx_store_part(y, results_of(&limits, words), left);
     return EMBER_OK;
 }
 

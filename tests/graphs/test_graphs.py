@@ -49,7 +49,7 @@ def test_graphs_of_other_flows_agree(family: str) -> None:
 
 def test_families_have_what_they_are_named_for(exported: Any) -> None:
     def texts(family: str) -> str:
-        return "".join(exported.program(family, n, 0)[0].source() for n in range(8))
+        return "".join(exported.program(family, n, 0)[0].source() for n in range(24))
 
     assert "float16" in texts("half") and "float32 (" not in texts("half")
     assert "flow.branch" in texts("control") and "flow.scanned" in texts("control")

@@ -15,11 +15,10 @@ import time
 import pytest
 import simulator
 from lab import PACKAGES, Lab, probe, serial_port, stand_in_for_ssh, stop
-from lines import CASES, ROOT, board
+from lines import CASES, ROOT
+from waiting import free_port, served, tcp
 
 from ember import cli
-from ember.build import runner
-from ember.hil import emulated
 
 pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.qemu, pytest.mark.broad]
@@ -27,37 +26,6 @@ pytestmark = [pytest.mark.qemu, pytest.mark.broad]
 BOARD = "mps2-an386"
 CASE = CASES / "bundle_mlp"
 DIGITS = ROOT / "examples/models/digits/digits.pte"
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-@contextlib.contextmanager
-def served(serial, stdout=None):
-    """The emulator with the runner in its flash, at `serial` of -chardev."""
-    target = board(BOARD)
-    words = emulated.command(target, runner.serial(target), serial)
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=stdout)
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-
-
-@contextlib.contextmanager
-def board_at(number):
-    serial = f"socket,host=127.0.0.1,port={number},server=on,wait=off"
-    with served(serial) as process:
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", number)).close()
-                break
-            time.sleep(0.1)
-        yield process
 
 
 @pytest.fixture(scope="module")
@@ -69,9 +37,8 @@ def programs(environment):
 def lab(programs, tmp_path_factory):
     """A lab with one board, `board-10`, whose runner waits."""
     made = Lab(tmp_path_factory.mktemp("lab"), programs)
-    number = free_port()
     try:
-        with board_at(number):
+        with tcp(BOARD) as number:
             made.export("lab1", {"uart": serial_port(number)})
             made.place("board-10", "lab1", board=BOARD)
             yield made
@@ -183,8 +150,7 @@ def switch():
 def test_the_board_is_switched_off_and_on(lab, switch, capsys):
     address, states = switch
     power = {"cls": "NetworkPowerPort", "model": "rest", "host": address, "index": "3"}
-    number = free_port()
-    with board_at(number):
+    with tcp(BOARD) as number:
         lab.export("switched", {"uart": serial_port(number), "power": power})
         lab.place("switched-board", "switched")
         assert ember("--place", "switched-board") == 0, capsys.readouterr().err
@@ -288,8 +254,7 @@ def test_a_place_that_is_acquired_by_hand(lab, capsys):
 
 
 def test_an_exporter_that_goes_away(lab, capsys):
-    number = free_port()
-    with board_at(number):
+    with tcp(BOARD) as number:
         lab.export("shaky", {"uart": serial_port(number)})
         lab.place("shaky-board", "shaky")
         lab.client("acquire", name_of="shaky-board")
@@ -401,7 +366,7 @@ def test_dut_is_the_board_of_a_place(lab, greeting, pytester, monkeypatch):
 )
 def test_a_serial_device_that_ser2net_exports(lab, capsys):
     """RFC 2217, and the exporter starts ser2net when the place is acquired."""
-    with served("pty", stdout=subprocess.PIPE) as process:
+    with served(BOARD, "pty") as process:
         device = re.search(r"(/dev/\S+)", process.stdout.readline().decode())[1]
         lab.export("ser2net", {"uart": {"cls": "RawSerialPort", "port": device}})
         lab.place("tty", "ser2net")

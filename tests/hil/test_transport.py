@@ -1,6 +1,5 @@
 """ember test over the serial ports of emulated boards: drivers, faults, accidents."""
 
-import contextlib
 import json
 import os
 import re
@@ -8,15 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pytest
 from faults import Proxy
 from lines import CASES, FaultyEmulator, board
+from waiting import free_port, served, tcp
 
 from ember import cases, cli
-from ember.build import runner
-from ember.hil import emulated, line
+from ember.hil import line
 from ember.hil.line import EmulatedLine
 from ember.run import testing
 from ember.run.testing import Settings
@@ -36,45 +34,6 @@ def passed(found, name, over):
     wrong = [f"{one.name}: {one.message}" for one in results if one.status != "passed"]
     assert not wrong
     return results
-
-
-@contextlib.contextmanager
-def served(name, serial="socket,host=127.0.0.1,port=0,server=on,wait=off", options=()):
-    """The emulator with the runner, waiting; its process and what it says of itself."""
-    target = board(name)
-    words = emulated.command(target, runner.serial(target), serial, options)
-    process = subprocess.Popen(
-        words,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-    )
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-@contextlib.contextmanager
-def tcp(name, options=()):
-    """A port that a board listens at."""
-    number = free_port()
-    serial = f"socket,host=127.0.0.1,port={number},server=on,wait=off"
-    with served(name, serial, options):
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            with contextlib.suppress(OSError):
-                socket.create_connection(("127.0.0.1", number)).close()
-                break
-            time.sleep(0.1)
-        yield number
 
 
 def ember(*words):

@@ -163,10 +163,19 @@ def test_hexagon_is_no_worse_than_its_baseline():
     each = {
         one["name"]: one["macs"] / one["packets"] for one in json.loads(done.stdout)
     }
-    assert len(each) == len(hvx_layers.LAYERS) + len(int8.SMALL)
+    layers, models = len(hvx_layers.LAYERS), len(int8.SMALL)
+    assert len(each) == layers + models + len(hvx.DELEGATES)
     assert each["linear 128x1024x1024"] >= 205
     assert each["conv 3x3 64->64 on 8x8"] >= 131
     assert each["depthwise 3x3 128->128 on 24x24"] >= 28
+
+
+@pytest.mark.broad
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", hvx_layers.LAYERS[-4:], ids=lambda each: each.title)
+def test_a_layer_has_the_same_bits_and_takes_fewer_packets(layer, tmp_path):
+    cost = hvx.layer_cost(layer, tmp_path)  # compares the bits
+    assert cost.packets < 3 * cost.macs  # portable C takes more
 
 
 def test_more_packets_are_worse():

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
+from small_programs import here
 
 from ember import program
 from ember.files.tensors import DType
 from ember.model import Model
+from ember.plan.passes import edit, rows
 from ember.program import Method, Program, types
 
 ORDER = (0, 2, 3, 1)
@@ -290,3 +292,8 @@ def _eights(filters: float) -> int:
     """A multiple of eight, not less than nine tenths."""
     whole = max(8, int(filters + 4) // 8 * 8)
     return whole + 8 if whole < 0.9 * filters else whole
+
+
+def apart(model: Model) -> Method:
+    draft = edit.draft(model.program)
+    return rows.separated(draft.program.methods[0], here(), frozenset())

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What int8 takes on Hexagon in packets: single layers, and the committed small models.
+"""What int8 takes on Hexagon in packets: single layers, and the committed small models,
+those with delegates to XNNPACK among them.
 
 The results of layers are compared with those of the portable kernels, on this computer,
 bit by bit. What got worse names the layer.
@@ -21,6 +22,18 @@ from ember.errors import SdkError
 from ember.run import profile, run
 
 BOARD = "hexagon-v68"
+# Delegates whose programs are committed: convolutions and products in static int8,
+# products in dynamic int8 and int4.
+DELEGATES = (
+    "xnnpack_mobilenet_v2_small_static",
+    "xnnpack_resnet8_static",
+    "xnnpack_cnn_static",
+    "xnnpack_layer_depthwise_qs8",
+    "xnnpack_layer_linear_qd8",
+    "xnnpack_layer_linear_qc4",
+    "xnnpack_layer_linear_qb4_32",
+    "xnnpack_encoder_qd8",
+)
 LIMIT = 1.02
 _BASELINE = Path(__file__).with_name("hvx.json")
 _SEED = 11
@@ -39,12 +52,16 @@ class Cost:
 
 
 def measure(folder: Path) -> list[Cost]:
-    """Every layer, then the small models."""
-    layers = [_layer(layer, folder) for layer in hvx_layers.LAYERS]
-    return [*layers, *(_model(name, folder) for name in int8.SMALL)]
+    """Every layer, then the small models, then delegates."""
+    layers = [layer_cost(layer, folder) for layer in hvx_layers.LAYERS]
+    small = [
+        _model(f"{name}_small", f"int8_{name}_small_m4", folder) for name in int8.SMALL
+    ]
+    return [*layers, *small, *(_model(name, name, folder) for name in DELEGATES)]
 
 
-def _layer(layer: hvx_layers.Layer, folder: Path) -> Cost:
+def layer_cost(layer: hvx_layers.Layer, folder: Path) -> Cost:
+    """Refused when the results are not those of portable C."""
     path = folder / f"{layer.title.replace(' ', '_').replace('>', '')}.pte"
     path.write_bytes(hvx_layers.written(layer))
     logs = [_run(path, board, folder) for board in (BOARD, "host")]
@@ -64,16 +81,16 @@ def _run(path: Path, board: str, folder: Path) -> run.RunLog:
     return run.run(built, inputs.lay_out(method, given))
 
 
-def _model(name: str, folder: Path) -> Cost:
-    """A model exported for Cortex-M4, whose padding of channels is its own."""
-    case = paths.root() / "tests" / "cases" / f"int8_{name}_small_m4"
-    built = build.build(case, BOARD, out=folder / name)
+def _model(title: str, case_name: str, folder: Path) -> Cost:
+    """Of those exported for Cortex-M4, padding of channels is an operator."""
+    case = paths.root() / "tests" / "cases" / case_name
+    built = build.build(case, BOARD, out=folder / title)
     given = inputs.of_case(case, None)
     method = built.methods[0]
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
     found = profile.of_run(run.run(built, laid_out))
     macs = sum(row.macs for row in found.operators)
-    return Cost(f"{name}_small", macs, found.execute)
+    return Cost(title, macs, found.execute)
 
 
 def write_baseline(costs: Iterable[Cost]) -> None:

@@ -42,6 +42,9 @@ class Convolution:
     stride: int = 1
     dilation: int = 1
     depthwise: bool = False
+    groups: int = 1
+    transposed: bool = False
+    out_padding: int = 0  # of transposed ones
 
     @property
     def padding(self) -> int:
@@ -53,20 +56,26 @@ class Convolution:
 
     def _out(self, size: int) -> int:
         reach = self.dilation * (self.kernel - 1) + 1
+        if self.transposed:
+            inside = (size - 1) * self.stride - 2 * self.padding
+            return inside + reach + self.out_padding
         return (size + 2 * self.padding - reach) // self.stride + 1
 
     @property
     def title(self) -> str:
         kind = "depthwise" if self.depthwise else "conv"
+        kind = "transposed" if self.transposed else kind
         shape = f"{self.kernel}x{self.kernel} {self.channels}->{self.filters}"
         rest = f" stride {self.stride}" if self.stride > 1 else ""
         rest += f" dilation {self.dilation}" if self.dilation > 1 else ""
+        rest += f" groups {self.groups}" if self.groups > 1 else ""
         return f"{kind} {shape} on {self.height}x{self.width}{rest}"
 
     @property
     def macs(self) -> int:
-        depth = 1 if self.depthwise else self.channels
-        return math.prod(self.out) * self.filters * self.kernel**2 * depth
+        depth = 1 if self.depthwise else self.channels // self.groups
+        pixels = self.height * self.width if self.transposed else math.prod(self.out)
+        return pixels * self.filters * self.kernel**2 * depth
 
 
 Layer = Linear | Convolution
@@ -88,6 +97,10 @@ LAYERS: tuple[Layer, ...] = (
     Convolution(5, 7, 6, 5),
     Convolution(24, 24, 12, 12, depthwise=True),
     Convolution(40, 40, 9, 9, kernel=5, stride=2, depthwise=True),
+    Convolution(24, 48, 12, 12, depthwise=True),
+    Convolution(24, 36, 12, 12, groups=3),
+    Convolution(16, 8, 9, 9, stride=2, transposed=True, out_padding=1),
+    Convolution(12, 3, 6, 5, kernel=1, transposed=True, out_padding=1),
 )
 
 
@@ -139,6 +152,7 @@ def written(layer: Layer) -> bytes:
         name, args, x = "cortex_m::quantized_linear", *_linear(writer, layer)
     else:
         kind = "depthwise_conv2d" if layer.depthwise else "conv2d"
+        kind = "transpose_conv2d" if layer.transposed else kind
         name, args, x = f"cortex_m::quantized_{kind}", *_convolution(writer, layer)
     method = types.Method(
         name="forward",
@@ -180,18 +194,24 @@ def _linear(writer: _Writer, layer: Linear) -> tuple[list[int], int]:
 def _convolution(writer: _Writer, layer: Convolution) -> tuple[list[int], int]:
     x = writer.planned(DType.INT8, (1, layer.channels, layer.height, layer.width))
     taps = (layer.kernel, layer.kernel)
-    plain = (layer.filters, *taps, layer.channels)
-    shift = _shift(layer.kernel**2 * (1 if layer.depthwise else layer.channels))
+    plain = (layer.filters, *taps, layer.channels // layer.groups)
+    shift = _shift(layer.kernel**2 * (1 if layer.depthwise else plain[-1]))
+    multiplier = [layer.filters // layer.channels] if layer.depthwise else []
+    pairs = [layer.stride, layer.padding]
+    pairs += [layer.out_padding] if layer.transposed else []
     args = [
         x,
         writer.int8(*((1, *taps, layer.filters) if layer.depthwise else plain)),
         writer.int32(-9999, 9999, layer.filters),
-        *(writer.pair(n) for n in (layer.stride, layer.padding, layer.dilation)),
-        *writer.numbers(*([1] if layer.depthwise else []), 3, -5),
+        *(writer.pair(n) for n in (*pairs, layer.dilation)),
+        *writer.numbers(*multiplier, 3, -5),
         writer.int32(1 << 30, (1 << 31) - 1, layer.filters),
         writer.int32(shift - 1, shift + 1, layer.filters),
         *writer.numbers(-128, 127),
-        writer.planned(DType.UINT8, (1,)),
+        *(
+            writer.planned(DType.UINT8, (1,))
+            for _ in range(2 if layer.transposed else 1)
+        ),
         writer.planned(DType.INT8, (1, layer.filters, *layer.out)),
     ]
     return args, x

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from benchmarks import hvx, report_hexagon
 from benchmarks.core import BOARDS, FIGURES, Figures
 from benchmarks.int8 import Cost
 from benchmarks.markdown import number, table
@@ -210,6 +211,7 @@ def page(
         + _SME
         + table(SME_COLUMNS, sme_rows(products), left=3)
         + _SME_NOTES
+        + report_hexagon.section(hvx.baseline())
     )
 
 

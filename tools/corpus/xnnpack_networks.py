@@ -13,6 +13,7 @@ from torch.export import Dim
 
 from corpus.case import Case, Exported
 from corpus.inputs import f32, made, real
+from corpus.more_networks import mobilenet_v2
 from corpus.networks import (
     Encoder,
     Recurrent,
@@ -145,6 +146,13 @@ CASES = [
     network("resnet8", lambda: resnet8(4), _IMAGE, **NEAR),
     network("resnet8_static", lambda: resnet8(4), _IMAGE, form="static", **STEP),
     network("cnn_static", SmallCnn, f32(2, 2, 8, 8), form="static", **STEP),
+    network(
+        "mobilenet_v2_small_static",
+        lambda: mobilenet_v2(16),
+        f32(1, 3, 32, 32),
+        form="static",
+        **STEP,
+    ),
     network("separable_static", separable, f32(1, 3, 9, 9), form="static", **STEP),
     network("pixels_qd8", Pixels, f32(2, 6, 3, 5), form="dynamic"),
     network(

@@ -73,7 +73,11 @@ def _name(node: Any) -> str:
 
 
 def in_groups(model: Any) -> tuple[Any, int]:
-    """A copy with linear layers of int4, and how many have another width of inputs."""
+    """A copy with linear layers of int4, and how many have another width of inputs.
+
+    Its scales are those of the program, which has them in bfloat16: PyTorch's outputs
+    are then the program's but for the order of sums.
+    """
     torch, api = need("torch"), need("torchao.quantization.quant_api")
     granularity = need("torchao.quantization.granularity")
     model = copy.deepcopy(model)
@@ -86,4 +90,7 @@ def in_groups(model: Any) -> tuple[Any, int]:
         weight_dtype=torch.int4, weight_granularity=granularity.PerGroup(GROUP)
     )
     api.quantize_(model, config, filter_fn=lambda layer, _: layer in fitting)
+    with torch.no_grad():
+        for layer in fitting:
+            layer.weight.scale.copy_(layer.weight.scale.to(torch.bfloat16))
     return model, len(layers) - len(fitting)

@@ -154,8 +154,10 @@ def write(key: PrivateKey, path: Path) -> None:
             f"{path} exists: a key is never overwritten",
             hint="choose another file, or give --header to write its public key",
         ) from None
-    except (OSError, ValueError) as error:
-        raise SdkError(f"cannot write the key {path}: {error}") from error
+    except ValueError as error:  # a zero byte in the path
+        raise SdkError(f"{str(path)!r} is not a path: {error}") from error
+    except OSError as error:
+        raise writing.failed(path, error) from error
     try:
         with os.fdopen(number, "wb") as file:
             file.write(content)

@@ -6,12 +6,10 @@ dimensions, channels innermost or not; nothing is written beside outputs and scr
 from __future__ import annotations
 
 import ctypes
-import subprocess
 
+import kernels_here
 import numpy as np
 import pytest
-
-from ember import paths
 
 DRIVER = """
 #include "kernels/convolution/convolution_neon.c"
@@ -63,25 +61,16 @@ int64_t convolve(const int32_t *p, char *x, char *w, char *bias, char *y, char *
     return (int64_t)needed;
 }
 """
+TENSORS = "../runtime_c/src/tensor.c"
 SOURCES = ("convolution/convolution.c", "engine/element.c", "engine/half.c")
-SOURCES += ("engine/gemm_f32_neon.c", "engine/gemm_f32.c")
-# What prepare() calls is not there, so the linker drops it.
-FLAGS = ["-std=c11", "-O1", "-ffp-contract=off", "-fPIC", "-shared"]
-FLAGS += ["-fvisibility=hidden", "-ffunction-sections", "-Wl,--gc-sections", "-lm"]
+SOURCES += ("engine/gemm_f32_neon.c", "engine/gemm_f32.c", TENSORS)
 GUARD = 77.0
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("convolution")
-    (folder / "driver.c").write_text(DRIVER)
-    root, kernels = paths.root(), paths.kernels()
-    include = [f"-I{root}", f"-I{root}/runtime_c/include", f"-I{kernels}/models"]
-    words = ["cc", *include, str(folder / "driver.c")]
-    words += [str(kernels / name) for name in SOURCES]
-    words.append(f"{root}/runtime_c/src/tensor.c")
-    subprocess.run([*words, *FLAGS, "-o", str(folder / "all.so")], check=True)
-    made = ctypes.CDLL(str(folder / "all.so"))
+    made = kernels_here.library(folder, DRIVER, SOURCES)
     made.convolve.restype = ctypes.c_int64
     return made
 

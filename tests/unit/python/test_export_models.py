@@ -10,17 +10,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from exporting import written
 
 from ember import cli, program
 from ember.program import bundle
 
-HEAD = """import torch
-from torch import nn
-from torch.nn import functional as F
-
-torch.manual_seed(0)
-
-"""
 INT8 = ["--board", "mps3-an547", "--quantize", "int8"]
 XNNPACK = ["--backend", "xnnpack"]
 
@@ -28,19 +22,6 @@ XNNPACK = ["--backend", "xnnpack"]
 @pytest.fixture(autouse=True)
 def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-
-
-def written(layers: str, forward: str, inputs: str) -> str:
-    """A file with a model; calibrated, and so tested, by five samples in a row."""
-    text = (
-        f"{HEAD}class Network(nn.Module):\n    def __init__(self):\n"
-        f"        super().__init__()\n        {layers}\n\n"
-        f"    def forward(self, x):\n        {forward}\n\nmodel = Network()\n"
-        f"example_inputs = ({inputs},)\n"
-        "calibration_inputs = [(torch.randn_like(x),) for x in example_inputs * 5]\n"
-    )
-    Path("network.py").write_text(text, encoding="utf-8")
-    return "network.py"
 
 
 def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:

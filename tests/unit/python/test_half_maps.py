@@ -5,13 +5,11 @@ float32's result, rounded, for any steps and every tail; nothing written beside 
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from collections.abc import Callable
 
+import kernels_here
 import numpy as np
 import pytest
-
-from ember import paths
 
 DRIVER = """
 #include "kernels/elementwise/clamp_f16_neon.c"
@@ -38,9 +36,6 @@ SHOWN void one(void *y, const void *a, uint32_t count, float low, float high) {
 NAMES = ("add", "sub", "mul", "div", "relu")
 SOURCES = [f"elementwise/{name}_f16_neon.c" for name in NAMES]
 SOURCES += ["engine/map_f16_neon.c", "engine/fours_neon.c", "engine/strided.c"]
-# What prepare() calls is not there, so the linker drops it.
-FLAGS = ["-std=c11", "-O1", "-ffp-contract=off", "-fPIC", "-shared"]
-FLAGS += ["-fvisibility=hidden", "-ffunction-sections", "-Wl,--gc-sections", "-lm"]
 SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 65504, 6e-8], np.float16)
 OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "add": np.add,
@@ -52,14 +47,7 @@ OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    folder = tmp_path_factory.mktemp("halves")
-    (folder / "driver.c").write_text(DRIVER)
-    root, kernels = paths.root(), paths.kernels()
-    include = [f"-I{root}", f"-I{root}/runtime_c/include", f"-I{kernels}/models"]
-    words = ["cc", *include, str(folder / "driver.c")]
-    words += [str(kernels / name) for name in SOURCES]
-    subprocess.run([*words, *FLAGS, "-o", str(folder / "halves.so")], check=True)
-    return ctypes.CDLL(str(folder / "halves.so"))
+    return kernels_here.library(tmp_path_factory.mktemp("halves"), DRIVER, SOURCES)
 
 
 def numbers(random: np.random.Generator, *shape: int) -> np.ndarray:

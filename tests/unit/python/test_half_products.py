@@ -6,12 +6,10 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import subprocess
 
+import kernels_here
 import numpy as np
 import pytest
-
-from ember import paths
 
 DRIVER = """
 #include "kernels/linear/matmul_f16.h"
@@ -35,21 +33,11 @@ void product(char *const data[4], const int32_t steps[4][3], const int32_t sizes
 }
 """
 SOURCES = ("linear/matmul_f16_neon.c", "engine/gemm_f32_neon.c", "engine/gemm_f32.c")
-# What prepare() calls is not there, so the linker drops it.
-FLAGS = ["-std=c11", "-O1", "-ffp-contract=off", "-fPIC", "-shared"]
-FLAGS += ["-fvisibility=hidden", "-ffunction-sections", "-Wl,--gc-sections", "-lm"]
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    folder = tmp_path_factory.mktemp("halves")
-    (folder / "driver.c").write_text(DRIVER)
-    root, kernels = paths.root(), paths.kernels()
-    include = [f"-I{root}", f"-I{root}/runtime_c/include", f"-I{kernels}/models"]
-    words = ["cc", *include, str(folder / "driver.c")]
-    words += [str(kernels / name) for name in SOURCES]
-    subprocess.run([*words, *FLAGS, "-o", str(folder / "halves.so")], check=True)
-    return ctypes.CDLL(str(folder / "halves.so"))
+    return kernels_here.library(tmp_path_factory.mktemp("halves"), DRIVER, SOURCES)
 
 
 def matrices(

@@ -5,13 +5,10 @@ without, for every length of a tail, and nothing written behind it."""
 from __future__ import annotations
 
 import ctypes
-import subprocess
-from pathlib import Path
 
+import kernels_here
 import numpy as np
 import pytest
-
-from ember import paths
 
 MAPS = ("erf", "exp", "gelu", "gelu_tanh", "sigmoid", "silu", "tanh")
 SOFTMAX, VARIANTS = ("softmax", "log_softmax"), ("_f32", "_neon")
@@ -87,12 +84,6 @@ SOURCES = [
     *("norm/layer_norm_neon.c", "engine/mathf_log.c"),
     *(f"reduction/{name}{variant}.c" for name in SOFTMAX for variant in VARIANTS),
 ]
-# What prepare() calls is not there, so the linker drops it.
-FLAGS = [
-    *("-std=c11", "-O2", "-ffp-contract=off", "-fno-math-errno", "-fPIC", "-shared"),
-    *("-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"),
-    *("-Wl,--gc-sections", "-Wl,--no-undefined", "-lm"),
-]
 SPECIAL = [0.0, -0.0, np.nan, np.inf, -np.inf, 65504, -65504, 6e-8, -6e-8, 1e-4]
 DTYPES = pytest.mark.parametrize("dtype", [np.float32, np.float16])
 
@@ -110,15 +101,9 @@ class Rows(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    folder = tmp_path_factory.mktemp("neon")
-    (folder / "driver.c").write_text(DRIVER)
-    root, kernels = paths.root(), paths.kernels()
-    include = [f"-I{root}", f"-I{root}/runtime_c/include", "-isystem"]
-    include.append(f"{kernels}/models")
-    words = ["cc", *include, "-o", str(folder / "neon.so"), str(folder / "driver.c")]
-    words += [str(kernels / name) for name in SOURCES]
-    subprocess.run([*words, *FLAGS], check=True)
-    return ctypes.CDLL(str(Path(folder / "neon.so")))
+    return kernels_here.library(
+        tmp_path_factory.mktemp("neon"), DRIVER, SOURCES, "-O2", "-fno-math-errno"
+    )
 
 
 def pointer(array: np.ndarray | None) -> ctypes.c_void_p | None:

@@ -18,6 +18,7 @@ ROOMS = (
 )
 ALL = (*ROOMS, "")  # below all: errors, paths, output ... beside the rooms
 ENTRY = "ember.__main__"
+MOST_LINES = 400  # of a file of tests
 MOST_FILES = 25
 
 
@@ -98,3 +99,9 @@ def test_no_room_is_crowded() -> None:
     for folder in {path.parent for path in MODULES.values()}:
         files = sorted(one.name for one in folder.iterdir() if one.is_file())
         assert len(files) <= MOST_FILES, f"{folder}: {len(files)} files"
+
+
+def test_no_file_of_tests_is_long() -> None:
+    files = Path(__file__).resolve().parents[2].rglob("*.py")
+    long = [path.name for path in files if path.read_bytes().count(b"\n") > MOST_LINES]
+    assert not long

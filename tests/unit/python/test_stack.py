@@ -20,23 +20,14 @@ from ember.build.stack.walk import UnknownStackError
 from ember.toolchain import objects
 
 GCC, CLANG = "arm-none-eabi-gcc", "clang-19"
+CLANG_ARM = (CLANG, "--target=arm-none-eabi")
 CORES = {
     "m0": [GCC, "-mcpu=cortex-m0", "-mfloat-abi=soft", "-fno-jump-tables"],
     "m3": [GCC, "-mcpu=cortex-m3", "-mfloat-abi=soft"],
     "m4": [GCC, "-mcpu=cortex-m4", "-mfpu=fpv4-sp-d16", "-mfloat-abi=hard"],
     "m33": [GCC, "-mcpu=cortex-m33", "-mfpu=fpv5-sp-d16", "-mfloat-abi=hard"],
-    "m4-clang": [
-        CLANG,
-        "--target=arm-none-eabi",
-        "-mcpu=cortex-m4",
-        "-mfloat-abi=hard",
-    ],
-    "m55-clang": [
-        CLANG,
-        "--target=arm-none-eabi",
-        "-mcpu=cortex-m55",
-        "-mfloat-abi=hard",
-    ],
+    "m4-clang": [*CLANG_ARM, "-mcpu=cortex-m4", "-mfloat-abi=hard"],
+    "m55-clang": [*CLANG_ARM, "-mcpu=cortex-m55", "-mfloat-abi=hard"],
 }
 for words in CORES.values():
     words.append("-mthumb")

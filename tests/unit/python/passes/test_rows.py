@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from row_programs import (
     Network,
+    apart,
     mobilenet_v1,
     mobilenet_v2,
-    over_network,
     random_network,
 )
 from small_programs import CASES, KNOWN, general, here
@@ -35,11 +35,6 @@ from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
 from ember.program import Method, Program, types
 
 ROWS = passes.with_rows(passes.DEFAULT)
-
-
-def apart(model: Model) -> Method:
-    draft = edit.draft(model.program)
-    return rows.separated(draft.program.methods[0], here(), frozenset())
 
 
 def every_region(method: Method) -> list[Schedule]:
@@ -320,77 +315,6 @@ def test_a_range_that_grows_has_the_windows_of_a_cascade(seed: int) -> None:
                 continue
             true = chooser.cost(region)
             assert each.cost <= true if over else each.cost == true
-
-
-def over_calls(method: Method) -> int:
-    """Calls whose result lies where their first argument does."""
-    return sum(
-        place(method, call.args[0]) == place(method, call.args[-1])
-        for _, name, call in method.kernel_calls()
-        if name.startswith("cortex_m::quantized")
-    )
-
-
-def place(method: Method, value: int) -> types.Allocation | None:
-    tensor = method.values[value]
-    return tensor.allocation if isinstance(tensor, types.Tensor) else None
-
-
-def test_layers_of_one_shape_are_written_over_their_inputs() -> None:
-    model = over_network()
-    whole = repack(model, KNOWN, passes.DEFAULT)
-    made = repack(model, KNOWN, ROWS)
-    assert made.has_rows
-    assert not whole.has_rows
-    (before,), (after,) = whole.program.methods, made.program.methods
-    assert over_calls(before) == 0
-    assert over_calls(after) == 4  # the input stays as it is
-    assert after.planned_bytes <= before.planned_bytes * 0.7
-
-
-@pytest.mark.parametrize("channels", [4, 12, 16, 32, 20, 24, 40])
-def test_channels_decide_whether_a_layer_is_written_over_its_input(
-    channels: int,
-) -> None:
-    """With 20, 24 and 40 some kernels would read the last ones a second time."""
-    net = Network(2, (1, channels, 6, 5))
-    x = net.conv(net.input, channels, 1)
-    x = net.conv(x, 0, 3, depthwise=True)
-    model = net.model(net.avg_pool(x, 5, 1))
-    lives = RowLives(apart(model), KNOWN)
-    assert lives.may_be_over(1) == (channels % 16 == 0 or channels < 16)
-    assert not lives.may_be_over(0)  # nobody shall lose the input
-
-
-def test_what_is_needed_later_is_not_written_over() -> None:
-    net = Network(2, (1, 16, 6, 5))
-    x = net.conv(net.input, 16, 1)
-    y = net.conv(x, 0, 3, depthwise=True)
-    model = net.model(net.avg_pool(net.plus(x, y), 5, 1))
-    assert not RowLives(apart(model), KNOWN).may_be_over(1)
-
-
-@pytest.mark.parametrize(
-    ("kernel", "stride", "filters"), [(3, 2, 16), (1, 1, 8), (1, 2, 16)]
-)
-def test_a_result_of_another_shape_over_its_input_is_refused(
-    kernel: int, stride: int, filters: int
-) -> None:
-    net = Network(2, (1, 16, 6, 5))
-    x = net.conv(net.input, 16, 1)
-    y = net.conv(x, filters, kernel, stride)
-    model = net.model(net.max_pool(y, 1, 1))
-    (method,) = model.program.methods
-    values = list(method.values)
-    tensor = values[y]
-    assert isinstance(tensor, types.Tensor)
-    values[y] = replace(tensor, allocation=place(method, x))
-    changed = replace(method, values=tuple(values))
-    made = replace(model.program, methods=(changed,))
-    runs = scenarios(model)[0][:1]
-    (result,) = here().run([(Executable.of(made), runs)])
-    assert result is not None
-    assert result.status != 0
 
 
 def test_only_regions_that_are_chosen_become_cascades(

@@ -1,0 +1,199 @@
+"""A command of Ember, again and again: each time another of its writes fails.
+
+    LD_PRELOAD=write_faults.so python write_faults.py FOLDER ERRNO STEP WORD...
+
+The command runs in FOLDER/work; its cache is FOLDER/cache, in which links lead to what
+takes long to make. Prints how many writes there are, and what was wrong, as JSON.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+SOURCE = Path(__file__).with_suffix(".c")
+# What takes long to make, and is made by compilers.
+SHARED = ("libraries", "resolve", "runners", "plugin", "hexagon-runtime")
+Tree = dict[str, bytes]
+TIMES = re.compile(rb'("(?:\w*_)?(?:seconds|s)":) [0-9.e-]+')
+
+
+@dataclass(frozen=True)
+class Found:
+    writes: int
+    code: int  # without faults
+    problems: list[str]
+
+
+def library(folder: Path) -> Path:
+    made = folder / "write_faults.so"
+    words = ["cc", "-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"]
+    subprocess.run([*words, SOURCE, "-o", made, "-ldl"], check=True)
+    return made
+
+
+def faults(
+    folder: Path,
+    words: Sequence[str],
+    error: int,
+    step: int,
+    cache: Path,
+) -> Found:
+    """What is wrong when writes fail below `folder`, whose part `work` is there.
+
+    step -- 1: each of them; 2: each second one ...
+    """
+    (folder / "cache").mkdir()
+    for name in SHARED:
+        (cache / name).mkdir(exist_ok=True)
+        (folder / "cache" / name).symlink_to(cache / name)
+    environment = os.environ | {
+        "LD_PRELOAD": str(library(folder.parent)),
+        "EMBER_CACHE": str(folder / "cache"),
+        "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [sys.executable, __file__, str(folder), str(error), str(step), *words]
+    said = subprocess.run(
+        command, check=False, env=environment, capture_output=True, text=True
+    )
+    assert said.returncode == 0, said.stderr
+    return Found(**json.loads(said.stdout))
+
+
+# ---- the process with faults -------------------------------------------------------
+
+
+def tree(folder: Path) -> Tree:
+    """Every file below; numbers of JSON that are times count as 0."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {path.relative_to(folder).as_posix(): content(path) for path in files}
+
+
+def content(path: Path) -> bytes:
+    text = path.read_bytes()
+    return TIMES.sub(rb"\1 0", text) if path.suffix == ".json" else text
+
+
+def restore(folder: Path, before: Tree) -> None:
+    for path in folder.iterdir():
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    for name, content in before.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(content)
+
+
+class Runner:
+    def __init__(self, folder: Path, words: list[str], error: int) -> None:
+        self.folder, self.words, self.error = folder, words, error
+        self.shim = ctypes.CDLL(None)
+        self.log = folder.parent / "said.txt"
+
+    def run(self, at: int) -> tuple[int, int, str]:
+        """The exit status, the writes, and what was said; write `at` fails."""
+        reader, writer = os.pipe()
+        child = os.fork()
+        if child == 0:
+            self._child(at, writer)
+        os.close(writer)
+        with os.fdopen(reader, "rb") as pipe:
+            writes = int(pipe.read() or b"-1")
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return code, writes, self.log.read_text(errors="replace")
+
+    def _child(self, at: int, writer: int) -> None:
+        from ember import cli
+
+        code = 70
+        try:
+            log = os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+            os.dup2(log, 1)
+            os.dup2(log, 2)
+            os.chdir(self.folder / "work")
+            self.shim.faults_arm(str(self.folder).encode(), at, self.error)
+            code = cli.main(self.words)
+        except SystemExit as ended:
+            code = ended.code if isinstance(ended.code, int) else 1
+        finally:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os.write(writer, str(self.shim.faults_calls()).encode())
+            os._exit(code)
+
+
+def sentences(said: str) -> str:
+    lines = [
+        line for line in said.splitlines() if line.startswith(("ember ", "  hint"))
+    ]
+    return " / ".join(lines) or said[-300:]
+
+
+def problems_of(
+    before: Tree, after: Tree, now: Tree, code: int, said: str
+) -> list[str]:
+    found = []
+    if "Traceback" in said or code not in (0, 1, 2):
+        found.append(f"ended with {code}: {said[-2000:]}")
+    elif code != 0 and not re.search(r"^ember \w+: cannot write", said, re.MULTILINE):
+        found.append(f"ended with {code} and said nothing of it: {sentences(said)}")
+    if code == 0 and now != after:
+        found.append("ended with 0, but not all was written")
+    names = [
+        name
+        for name, content in now.items()
+        if content not in (before.get(name), after.get(name))
+    ]
+    if names:
+        found.append(f"left {', '.join(names)}")
+    if any(now.get(name) is None for name in before if name in after):
+        found.append("what was there before is gone")
+    return found
+
+
+def main(folder: Path, error: int, step: int, words: list[str]) -> Found:
+    import ember.cli  # noqa: F401 - once, for all children
+
+    work = folder / "work"
+    before, cached = tree(work), folder / "cache"
+    links = {
+        path.name: path.readlink() for path in cached.iterdir() if path.is_symlink()
+    }
+    runner = Runner(folder, words, error)
+
+    def clean() -> None:
+        restore(work, before)
+        shutil.rmtree(cached)
+        cached.mkdir()
+        for name, target in links.items():
+            (cached / name).symlink_to(target)
+
+    code, _, said = runner.run(-1)  # makes what is shared
+    assert code == 0, said
+    clean()
+    code, writes, said = runner.run(-1)
+    after = tree(work)
+    problems = []
+    for at in range(0, writes, step):
+        clean()
+        code, _, said = runner.run(at)
+        wrong = problems_of(before, after, tree(work), code, said)
+        if code != 0:
+            code, _, said = runner.run(-1)
+        if code != 0 or tree(work) != after:
+            wrong.append(f"the next run ended with {code}: {sentences(said)}")
+        problems += [f"write {at}: {text}" for text in wrong]
+    return Found(writes, 0, problems)
+
+
+if __name__ == "__main__":
+    place, number, stride, *command = sys.argv[1:]
+    result = main(Path(place), int(number), int(stride), command)
+    print(json.dumps(asdict(result)))
