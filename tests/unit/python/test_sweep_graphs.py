@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ember import boards, cli
 from ember.errors import SdkError
-from ember.sweep import runs, settings, sources
+from ember.sweep import cluster, runs, settings, sources
 from ember.sweep.points import Point
 from ember.sweep.results import PointRow
 from ember.sweep.runs import Planned
@@ -156,3 +158,31 @@ def test_each_graph_that_differs_is_shrunk_once(
     assert set(shrunk.values()) == {"host"} or shrunk.get("core_000001") == "host-asan"
     assert said[1:3] == ["v1 = torch.sin(v0)", "return v1"]
     assert said[-1] == "2 graphs more differ and were not shrunk"
+
+
+def test_a_case_is_offered_to_the_scheduler_once() -> None:
+    """Of many batches with the same cases."""
+    asked: list[list[str]] = []
+    put: list[str] = []
+
+    class Client:
+        scheduler = SimpleNamespace(ember_missing="missing", ember_put="put")
+
+        def sync(self, function: str, **facts: Any) -> list[str]:
+            if function == "missing":
+                asked.append(facts["digests"])
+                return list(facts["digests"])
+            put.append(facts["digest"])
+            return []
+
+    def batch(*digests: str) -> Any:
+        return SimpleNamespace(
+            members=[SimpleNamespace(digest=digest) for digest in digests]
+        )
+
+    contents: Any = defaultdict(lambda: SimpleNamespace(packed=lambda: b""))
+    sent: set[str] = set()
+    for given in (batch("a", "b"), batch("a"), batch("b", "c")):
+        cluster._send(Client(), [given], contents, sent)  # type: ignore[arg-type]
+    assert asked == [["a", "b"], ["c"]]
+    assert put == ["a", "b", "c"]
