@@ -150,6 +150,32 @@ def test_a_power_cut_in_the_middle_and_a_second_try(
     assert again.printed(RUNS)
 
 
+# Bytes between probe and CPU of about a page of 1 kB, and of a whole flash.
+PAGES = {"gdb": (2_300, 50_000), "pyocd": (1_500, 60_000), "openocd": (4_700, 120_000)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_power_cut_at_every_page(kind, simulate, firmware, content, board, capsys):
+    page, whole = PAGES[kind]
+    held = []
+    for cut_at in range(page, whole, page):
+        cut = simulate(kind, cut=cut_at)
+        if flash(firmware, board, kind, cut.probe) == 0:
+            break  # all was written before
+        said = capsys.readouterr().err
+        assert "Traceback" not in said
+        assert said.startswith("ember flash: ")
+        left = cut.left
+        held.append(left[: len(content)] == content)
+        again = simulate(kind, content=left)
+        assert flash(firmware, board, kind, again.probe) == 0, f"after {cut_at} bytes"
+        assert again.printed(RUNS), f"after {cut_at} bytes"
+        capsys.readouterr()
+    assert len(held) > 10
+    assert not held[0]
+
+
 # ---- UF2 -----------------------------------------------------------------------------
 
 
