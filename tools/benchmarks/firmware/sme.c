@@ -75,6 +75,7 @@ static void prepare(const product_t *product) {
         .n = product->n,
         .taps = 1,
         .k = product->k,
+        .block = product->block,
         .unit = xnn_sme_columns(),
     };
     fill(a, product->m * product->k / (32 / bits), bits);
