@@ -56,6 +56,27 @@ class Cut:
         return data
 
 
+class OneFault:
+    """A direction in which only the byte at `position` is harmed, once.
+
+    `change` makes of that byte the bytes that arrive instead.
+    """
+
+    def __init__(self, position=None, change=None):
+        self.position = position
+        self.change = change
+        self.count = 0  # bytes that were sent
+        self.done = False
+
+    def apply(self, data):
+        at = None if self.position is None else self.position - self.count
+        self.count += len(data)
+        if at is None or not 0 <= at < len(data):
+            return data
+        self.done = True
+        return data[:at] + self.change(data[at]) + data[at + 1 :]
+
+
 class FaultyWire:
     """A wire with faults in both directions."""
 

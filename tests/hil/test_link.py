@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 
 import pytest
-from faults import FaultyWire
+from faults import FaultyWire, OneFault
 from lines import rfc2217
 
 from ember.errors import SdkError
@@ -111,6 +111,44 @@ def test_lost_and_flipped_bytes(board, rate):
     assert wire.there.count > 0 and wire.here.count > 0
     if rate >= 0.01:
         assert link.statistics.least_payload <= 64
+
+
+CHANGES = {
+    "lost": lambda byte: b"",
+    "twice": lambda byte: bytes([byte, byte]),
+    "flipped": lambda byte: bytes([byte ^ 0x10]),
+}
+CONTENTS = (b"a", b"short exchange")
+
+
+def exchanged(program, direction, fault):
+    """A short exchange with `fault` in one direction; bytes sent there and here."""
+    board = Board(program)
+    wire = FaultyWire(board, 0)
+    wire.there, wire.here = OneFault(), OneFault()
+    setattr(wire, direction, fault)
+    try:
+        ended = sent(wire, CONTENTS)[1]
+    finally:
+        board.close()
+    assert (ended.why, ended.code, ended.text) == ("exit", 7, "all is echoed")
+    assert ended.output == b"".join(CONTENTS)
+    return {"there": wire.there.count, "here": wire.here.count}
+
+
+@pytest.mark.parametrize("echo", [1024], indirect=True)
+@pytest.mark.parametrize("direction", ["there", "here"])
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize(
+    "step", [16, pytest.param(1, marks=pytest.mark.broad)], ids=["some", "every"]
+)
+def test_one_byte_harmed_at_each_position(echo, direction, change, step):
+    """All bytes of the exchange in turn: it ends right, nothing is heard twice."""
+    length = exchanged(echo, direction, OneFault())[direction]
+    for position in range(0, length, step):
+        fault = OneFault(position, CHANGES[change])
+        sizes = exchanged(echo, direction, fault)  # which differ with the board's pace
+        assert fault.done or sizes[direction] <= position
 
 
 def test_bursts_of_garbage(board):

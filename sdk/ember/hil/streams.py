@@ -165,6 +165,8 @@ class Outgoing:
         end = min(self._limit, self._open)
         if end < self._open:
             end = end // BLOCK * BLOCK
+        if self.next >= end:
+            return []  # an empty frame would be answered, and no question asked
         most = max(self.loss.payload // BLOCK, 1)
         blocks = []
         block = self.next // BLOCK
