@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 enum { LANES = EMBER_LANES_HVX, WORD = 4 };
-enum { ONES = 0x01010101 };
 enum { BLOCK = 32 * EMBER_HVX }; // room of the vectors that become 32 sums
 
 static int32_t rounded(int32_t count, int32_t to) {

@@ -234,7 +234,7 @@ static row_t row_of(const ember_matmul_s8_t *s, const int8_t *a, HVX_Vector *to)
     const HVX_Vector flip = Q6_Vb_vsplat_R(is_unsigned ? INT8_MIN : 0);
     row_t row = {.a = to,
                  .offset = Q6_Vb_vsplat_R(s->a_offset),
-                 .offset_bytes = (s->a_offset & 255) * ONES,
+                 .offset_bytes = (int32_t)((uint32_t)(s->a_offset & 255) * ONES),
                  .start = -s->a_offset * s->inner * (TOP / LANES),
                  .inner = s->inner,
                  .repeats = 1,
