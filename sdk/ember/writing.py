@@ -205,6 +205,8 @@ def folder(target: Path, whole: Sequence[str] = ()) -> Iterator[Path]:
             yield place
             publish(place, target, whole)
     except BaseException:
+        if target in new_folders:  # a part of it may be there already
+            shutil.rmtree(target, ignore_errors=True)
         for folder in new_folders:
             with contextlib.suppress(OSError):
                 folder.rmdir()

@@ -63,18 +63,22 @@ def _of_module(path: Path) -> Source:
 
 
 def _run(path: Path) -> Any:
-    """Execute the file as a module, its folder first on the path."""
+    """Execute the file as a module, its folder first on the path; nothing is left
+    beside it."""
     name = f"ember_export_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     sys.path.insert(0, str(path.resolve().parent))
+    leaves_no_bytecode = sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         raise blame.of(f"cannot run {path}", error, path) from error
     finally:
+        sys.dont_write_bytecode = leaves_no_bytecode
         sys.path.remove(str(path.resolve().parent))
     return module
 

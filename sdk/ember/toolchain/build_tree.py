@@ -50,7 +50,8 @@ class Config:
     def folder(self) -> Path:
         text = "\n".join([str(paths.root()), *self.arguments])
         tag = hashlib.sha256(text.encode()).hexdigest()[:8]
-        folder = paths.cache() / "libraries" / f"{self.toolchain}-{tag}"
+        # CMake and Ninja know files by the name without links.
+        folder = (paths.cache() / "libraries" / f"{self.toolchain}-{tag}").resolve()
         return paths.writable_folder(folder)
 
     @property
