@@ -18,7 +18,7 @@ from ember.files import etdump
 from ember.hil import emulated, line
 from ember.hil.line import EmulatedLine
 from ember.run import counted, profile
-from ember.run.etdump import DumpFiles, dumped
+from ember.run.etdump import DumpFiles
 from ember.run.once import Order
 from ember.run.views import timeline
 
@@ -60,7 +60,7 @@ def test_an_etdump_over_the_line(name, tmp_path):
     order = Order(model=CASE, board=name, timeout=60)
     found = counted.on_line(order, EmulatedLine())
     asked = DumpFiles(tmp_path / "run.etdp", tmp_path / "values.bin")
-    dumped.of_board(asked, order, found, EmulatedLine())
+    asked.write_counted(order, found, EmulatedLine())
     (run,) = etdump.from_bytes(asked.dump.read_bytes(), "run.etdp").runs
     timed = {
         event.timed.where.instruction: event.timed.end - event.timed.begin

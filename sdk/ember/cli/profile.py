@@ -129,10 +129,7 @@ def _emulated(
     files.check_emulated(order)
     log, _ = once.execute(order)
     profiled = profile.of_run(log)
-    if files.dump is not None:
-        from ember.run.etdump import dumped  # most runs want none
-
-        dumped.of_run(files, order, log)
+    files.write_run(order, log)
     if detailed:
         from ember.run.views import details
 
@@ -172,8 +169,5 @@ def _on_board(
                 hint=f"leave out {option}",
             )
     run = counted.on_line(order, line)
-    if files.dump is not None:
-        from ember.run.etdump import dumped
-
-        dumped.of_board(files, order, run, line)
+    files.write_counted(order, run, line)
     return run.profile()

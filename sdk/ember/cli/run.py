@@ -89,10 +89,7 @@ def command(
         return _attended(order, json_to)
     files.check_emulated(order)
     log, source = once.execute(order)
-    if files.dump is not None:
-        from ember.run.etdump import dumped  # most runs want none
-
-        dumped.of_run(files, order, log)
+    files.write_run(order, log)
     if json_to != "-":
         console = output.console()
         if source == "zeros" and log.method.inputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +13,11 @@ from ember import boards, writing
 from ember.build import project as projects
 from ember.errors import SdkError, UsageError
 from ember.run import once
+
+if TYPE_CHECKING:
+    from ember.hil.line import Line
+    from ember.run.counted import CountedRun
+    from ember.run.run import RunLog
 
 
 def _free(path: Path | None) -> Path | None:
@@ -67,3 +72,17 @@ class DumpFiles:
                 f"{board.name} cannot count instructions",
                 hint="choose a board with an emulator, or add --etdump-values FILE",
             )
+
+    def write_run(self, order: once.Order, log: RunLog) -> None:
+        """Of a run on an emulated board."""
+        if self.dump is not None:
+            from ember.run.etdump import dumped  # most runs want none
+
+            dumped.of_run(self, order, log)
+
+    def write_counted(self, order: once.Order, run: CountedRun, line: Line) -> None:
+        """The same, of a run that a real board counted."""
+        if self.dump is not None:
+            from ember.run.etdump import dumped
+
+            dumped.of_board(self, order, run, line)
