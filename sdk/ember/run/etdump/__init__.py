@@ -78,11 +78,11 @@ class DumpFiles:
         if self.dump is not None:
             from ember.run.etdump import dumped  # most runs want none
 
-            dumped.of_run(self, order, log)
+            dumped.of_run(order, log, self.dump, self.values)
 
     def write_counted(self, order: once.Order, run: CountedRun, line: Line) -> None:
         """The same, of a run that a real board counted."""
         if self.dump is not None:
             from ember.run.etdump import dumped
 
-            dumped.of_board(self, order, run, line)
+            dumped.of_board(order, run, line, self.dump, self.values)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from ember import boards, writing
 from ember.build import pack
@@ -12,7 +13,7 @@ from ember.files import etdump
 from ember.hil.line import Line
 from ember.run import counted, once
 from ember.run.counted import CountedRun
-from ember.run.etdump import DumpFiles, events, intermediate
+from ember.run.etdump import events, intermediate
 from ember.run.etdump.events import Executed, Lent
 from ember.run.etdump.intermediate import ValueFile
 from ember.run.lockstep import Side
@@ -20,8 +21,9 @@ from ember.run.run import RunLog
 from ember.run.testing import Settings
 
 
-def of_run(files: DumpFiles, order: once.Order, log: RunLog) -> None:
-    """Write the files that are asked for, of a run on an emulated board."""
+def of_run(order: once.Order, log: RunLog, dump: Path, values: Path | None) -> None:
+    """Write the ETDump, and what each instruction wrote, of a run on an emulated
+    board."""
     subject = once.subject(order)
     executed = Executed(
         method=log.method,
@@ -35,17 +37,20 @@ def of_run(files: DumpFiles, order: once.Order, log: RunLog) -> None:
         allocations=tuple(_allocations(log)),
     )
     file = ValueFile()
-    if files.values is not None:
+    if values is not None:
         captured = _captured(subject, order, None, file)
         executed = replace(
             executed,
             logged=captured.logged,
             outputs=file.outputs(log.method, log.outputs),
         )
-    _write(files, executed, file)
+        writing.write(values, bytes(file.content))
+    _write(executed, dump)
 
 
-def of_board(files: DumpFiles, order: once.Order, run: CountedRun, line: Line) -> None:
+def of_board(
+    order: once.Order, run: CountedRun, line: Line, dump: Path, values: Path | None
+) -> None:
     """The same, of a run that a real board counted."""
     method = run.subject.method
     executed = Executed(
@@ -59,14 +64,15 @@ def of_board(files: DumpFiles, order: once.Order, run: CountedRun, line: Line) -
         test=run.subject.test,
     )
     file = ValueFile()
-    if files.values is not None:
+    if values is not None:
         captured = _captured(run.subject, order, line, file)
         executed = replace(
             executed,
             logged=captured.logged,
             outputs=file.outputs(method, captured.outputs),
         )
-    _write(files, executed, file)
+        writing.write(values, bytes(file.content))
+    _write(executed, dump)
 
 
 def _captured(
@@ -100,9 +106,5 @@ def _allocations(log: RunLog) -> Sequence[Lent]:
     return allocations
 
 
-def _write(files: DumpFiles, executed: Executed, file: ValueFile) -> None:
-    assert files.dump is not None
-    dump = etdump.to_bytes(etdump.ETDump(tuple(events.runs(executed))))
-    if files.values is not None:
-        writing.write(files.values, bytes(file.content))
-    writing.write(files.dump, dump)
+def _write(executed: Executed, dump: Path) -> None:
+    writing.write(dump, etdump.to_bytes(etdump.ETDump(tuple(events.runs(executed)))))
