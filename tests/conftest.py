@@ -29,7 +29,7 @@ pytest_plugins = ["cpu_times"]
 # that processes do not wait for each other's compilers.
 LONGEST = ("cases_on_boards", "platformio", "emulator", "linux", "transport")
 LONGEST += ("certificate", "estimate", "selective_build", "cmake", "applications")
-LONGEST += ("prepared", "flashing", "fuzz", "writing", "hostile_inputs")
+LONGEST += ("prepared", "flashing", "fuzz", "here", "c", "writing", "hostile_inputs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

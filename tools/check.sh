@@ -38,12 +38,10 @@ broad() {
     pytest -m "broad and not export and not long" tests
 }
 
-# Unit tests without compilers of firmware and emulators, and every operator here.
+# Without compilers of firmware and emulators.
 quick() {
-    local boards=tests/qemu/test_cases_on_boards.py
     pytest -m "not export and not broad and not long and not slow and not qemu" \
-        tests/unit tests/conformance tests/docs &&
-        pytest "$boards::test_every_operator[host]" "$boards::test_int8_layers[host]"
+        tests/unit tests/conformance tests/docs
 }
 
 # What C tests decide of the core; may only grow.

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import one_call
 import pytest
-import yaml
 
-CALLS: dict[str, list[str]] = yaml.safe_load(
-    Path(__file__).with_name("calls.yaml").read_text(encoding="utf-8")
+from ember.files import documents
+
+CALLS: dict[str, list[str]] = documents.read_yaml(
+    Path(__file__).with_name("calls.yaml")
 )
 
 

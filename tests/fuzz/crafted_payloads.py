@@ -7,6 +7,7 @@ import math
 import struct
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import positions
@@ -21,7 +22,7 @@ QS8, UNKNOWN = 3, 4  # datatypes
 @dataclass(frozen=True)
 class Crafted:
     name: str
-    data: bytes
+    make: Callable[[], bytes]  # later than names are collected
     says: str  # part of the message
 
 
@@ -220,7 +221,7 @@ def _heads() -> Iterator[Crafted]:
     def crafted(name: str, at: int, code: str, number: int, says: str) -> Crafted:
         bytes_ = bytearray(good)
         struct.pack_into(f"<{code}", bytes_, at, number)
-        return Crafted(name, with_payload(one, bytes(bytes_)), says)
+        return Crafted(name, partial(with_payload, one, bytes(bytes_)), says)
 
     yield crafted("head_short", 8, "H", 29, "truncated")
     yield crafted("head_offset", 10, "I", NONE, "truncated")
@@ -232,9 +233,9 @@ def _heads() -> Iterator[Crafted]:
     yield crafted("head_overlap", 22, "Q", 16, "truncated")
     yield crafted("head_wide", 22, "Q", 1 << 32, "truncated")
     yield crafted("head_schema", 36, "I", 0, "schema")
-    yield Crafted("head_cut", with_payload(one, good[:29]), "schema")
-    yield Crafted("head_alone", with_payload(one, good[:32]), "truncated")
-    yield Crafted("nothing", with_payload(one, b""), "schema")
+    yield Crafted("head_cut", partial(with_payload, one, good[:29]), "schema")
+    yield Crafted("head_alone", partial(with_payload, one, good[:32]), "truncated")
+    yield Crafted("nothing", partial(with_payload, one, b""), "schema")
 
 
 def _fields_outside() -> Iterator[Crafted]:
@@ -253,10 +254,10 @@ def _fields_outside() -> Iterator[Crafted]:
         bad = bytearray(whole)
         outside = start + 32 + size - inside - places[f"{table}@"]
         struct.pack_into("<H", bad, places[f"{table}@{field}"], outside)
-        yield Crafted(name, bytes(bad), _BAD)
+        yield Crafted(name, partial(bytes, bad), _BAD)
 
 
-def _columns_in_a_row() -> Iterator[Crafted]:
+def _columns_in_a_row() -> bytes:
     """Columns of int4 of odd length that do not begin with a byte each."""
     one, graph = read("rare_int4_odd_long")
     tensor = _weights(graph)["tensor_value"]
@@ -267,16 +268,20 @@ def _columns_in_a_row() -> Iterator[Crafted]:
         for each in one.named_data
     )
     changed = replace(one, named_data=named)
-    yield Crafted("columns_in_a_row", with_payload(changed, payload_of(graph)), _SHORT)
+    return with_payload(changed, payload_of(graph))
+
+
+def _changed(case: str, change: Change) -> bytes:
+    one, graph = read(case)
+    change(graph)
+    return with_payload(one, payload_of(graph))
 
 
 def crafted() -> Iterator[Crafted]:
     """All of them."""
     yield from _heads()
     yield from _fields_outside()
-    yield from _columns_in_a_row()
+    yield Crafted("columns_in_a_row", _columns_in_a_row, _SHORT)
     for case, changes in _GRAPHS.items():
         for name, change, says in changes:
-            one, graph = read(case)
-            change(graph)
-            yield Crafted(name, with_payload(one, payload_of(graph)), says)
+            yield Crafted(name, partial(_changed, case, change), says)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 import positions
 
@@ -41,7 +42,7 @@ def craft_file(name: str, data: bytes, status: int = BAD) -> None:
 
 def patched(data: bytes, *changes: tuple[str, int]) -> bytes:
     """`data` with fields, by their paths, set to other numbers."""
-    places = {one.path: one for one in positions.walk(data)}
+    places = _places(data)
     changed = bytearray(data)
     for path, number in changes:
         one = places[path]
@@ -50,8 +51,18 @@ def patched(data: bytes, *changes: tuple[str, int]) -> bytes:
     return bytes(changed)
 
 
+@cache
+def _places(data: bytes) -> dict[str, positions.Position]:
+    return {one.path: one for one in positions.walk(data)}
+
+
 def of(build: Callable[[], Program], *changes: tuple[str, int]) -> bytes:
-    return patched(program.write(build()), *changes)
+    return patched(_written(build), *changes)
+
+
+@cache
+def _written(build: Callable[[], Program]) -> bytes:
+    return program.write(build())
 
 
 PLAN = "execution_plan[0]"

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ember import kernels, paths
 from ember.boards import isa
+from ember.files import documents
 from ember.kernels.facts import kernel_of
 
 DTYPES = {"f32", "f64", "f16", "bf16", "s4", "s8", "u8", "s16", "u16", "s32", "u32"}
 DTYPES |= {"s64", "u64", "b1"}
-ENTRIES: list[dict[str, Any]] = yaml.safe_load(
-    (paths.kernels() / "kernels.yaml").read_text(encoding="utf-8")
-)["operators"]
+KERNELS = paths.kernels() / "kernels.yaml"
+ENTRIES: list[dict[str, Any]] = documents.read_yaml(KERNELS)["operators"]
 NAMES = {entry["op"]: [*map(kernel_of, entry["kernels"])] for entry in ENTRIES}
 FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
 

@@ -16,15 +16,14 @@ from ember.errors import SdkError
 from ember.files import tensor_data
 from ember.select import selection
 
-CRAFTED = list(crafted_payloads.crafted())
 
-
-@pytest.mark.parametrize("one", CRAFTED, ids=lambda one: one.name)
+@pytest.mark.parametrize("one", [*crafted_payloads.crafted()], ids=lambda one: one.name)
 def test_payloads_that_lie_are_refused(one: crafted_payloads.Crafted) -> None:
-    parsed = program.parse(one.data)
+    data = one.make()
+    parsed = program.parse(data)
     host = boards.load("host")
     with pytest.raises(SdkError, match=one.says):
-        selection.choose(parsed, one.data, (), host, parsed.methods, one.name)
+        selection.choose(parsed, data, (), host, parsed.methods, one.name)
 
 
 @pytest.mark.parametrize(
