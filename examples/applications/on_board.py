@@ -103,12 +103,27 @@ def sizes(built: Built) -> dict[str, int]:
     return {"ram": ram, "flash": flash}
 
 
-def mean(figures: Sequence[int | None]) -> int | None:
+def counted(costs: Sequence[Cost], parts: int = 1) -> dict[str, int | None]:
+    """`instructions` and `cycles` of a decision, which `parts` regions make.
+
+    Means over `costs`. Cycles are those of the core, in memories without wait states.
+    None when nothing counted.
+    """
+    whole = costs[: len(costs) // parts * parts]
+    figures = {
+        "instructions": _mean([cost.instructions for cost in whole]),
+        "cycles": _mean([cost.cycles.core for cost in whole]),
+    }
+    return {
+        name: None if mean is None else round(mean * parts)
+        for name, mean in figures.items()
+    }
+
+
+def _mean(figures: Sequence[int | None]) -> float | None:
     """None when there are none, or one is not known."""
     known = [figure for figure in figures if figure is not None]
-    if not known or len(known) != len(figures):
-        return None
-    return round(sum(known) / len(known))
+    return sum(known) / len(known) if known and len(known) == len(figures) else None
 
 
 def main(evaluate: Any, boards_of: Sequence[str], description: str | None) -> int:

@@ -81,7 +81,7 @@ def evaluate(board: str, folder: Path) -> tuple[dict, list[str]]:
         "accuracy": score.accuracy,
         "float_accuracy": float_score.accuracy,
         **on_board.sizes(firmware),
-        **_costs(counted.regions(MARK), step),
+        **on_board.counted(counted.regions(MARK), step),
         "words": score.words,
         "false_alarms": score.false_alarms,
         "false_alarms_per_hour": round(score.false_alarms_per_hour, 1),
@@ -90,15 +90,6 @@ def evaluate(board: str, folder: Path) -> tuple[dict, list[str]]:
     facts["megahertz"] = hertz // 1_000_000
     facts["load"] = _load(facts["cycles"], step, hertz)
     return facts, list(_broken(facts))
-
-
-def _costs(hops: list, step: int) -> dict[str, int | None]:
-    """Of one result: `step` hops, with one run of the network."""
-    whole = hops[: len(hops) // step * step]
-    instructions = on_board.mean([cost.instructions for cost in whole])
-    cycles = on_board.mean([cost.cycles.board for cost in whole])
-    counts = {"instructions": instructions, "cycles": cycles}
-    return {name: n if n is None else n * step for name, n in counts.items()}
 
 
 def _load(cycles: int | None, step: int, hertz: int) -> float | None:

@@ -91,8 +91,7 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
         "same_tokens": round(share(said, from_torch), 5),
         "same_foretold": round(share(foretold[1], facts["predicted"]), 5),
         **on_board.sizes(built),
-        "instructions": on_board.mean([x.instructions for x in ran.regions(EXECUTE)]),
-        "cycles": None,
+        **on_board.counted(ran.regions(EXECUTE)),
     }
     prompts = [foretold[0] == facts["tokens"]]
     prompts += [a[0] == b["given"] for a, b in zip(answers, wanted, strict=True)]

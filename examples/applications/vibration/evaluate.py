@@ -168,7 +168,6 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
         decided, complete = parse(run.lines)
         said.append(decided)
         whole = whole and complete
-    marked = runs[0].regions(EXECUTE)
     got = measures(kept, said)
     floats = measures(kept, [decide(one.scores) for one in kept])
     facts = {
@@ -177,8 +176,7 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
         **{key: round(value, 5) for key, value in got.items()},
         **{f"float_{key}": round(value, 5) for key, value in floats.items()},
         **on_board.sizes(built),
-        "instructions": on_board.mean([cost.instructions for cost in marked]),
-        "cycles": on_board.mean([cost.cycles.core for cost in marked]),
+        **on_board.counted(runs[0].regions(EXECUTE)),
     }
     return facts, wrong(facts, whole)
 
