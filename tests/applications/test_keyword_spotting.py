@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import importlib.util
-import json
 import subprocess
 import sys
 
@@ -17,9 +15,6 @@ FOLDER = application.FOLDER / NAME
 recording = application.module(NAME, "recording")
 evaluate = application.module(NAME, "evaluate")
 Word, Decision = recording.Word, recording.Decision
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed"
-)
 
 # The headers of the firmware, for this computer.
 PARTS = """
@@ -43,12 +38,7 @@ int32_t hears(const uint8_t *scores) {
 @pytest.fixture(scope="module", name="parts")
 def _parts(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("parts")
-    (folder / "parts.c").write_text(PARTS)
-    words = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
-    words += ["-fsanitize=undefined", "-fno-sanitize-recover"]
-    words += [f"-I{FOLDER / 'firmware'}", "parts.c", "-o", "parts.so"]
-    subprocess.run(words, cwd=folder, check=True)
-    return ctypes.CDLL(str(folder / "parts.so"))
+    return ctypes.CDLL(str(application.library(NAME, PARTS, folder)))
 
 
 def pointer(array: np.ndarray) -> ctypes.c_void_p:
@@ -235,10 +225,7 @@ def test_a_missing_microphone_ends_the_firmware(firmware: object) -> None:
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", evaluate.BOARDS)
 def test_the_promises_hold(board: str) -> None:
-    words = [sys.executable, str(FOLDER / "evaluate.py"), "--board", board]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
+    facts = application.evaluated(NAME, board)
     assert facts["words"] == 200
     assert facts["accuracy"] >= facts["float_accuracy"] - 0.005
     assert facts["ram"] < 32_000
@@ -258,7 +245,7 @@ def test_a_board_without_an_emulator_is_refused() -> None:
 
 
 @pytest.mark.export
-@needs_torch
+@application.needs_torch
 def test_the_reference_is_what_pytorch_decides() -> None:
     train = application.module(NAME, "train")
     spotter = train.trained()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import subprocess
 import sys
 from pathlib import Path
@@ -21,9 +19,6 @@ BOARD = "qemu-a64-sme"
 tokens = application.module(NAME, "tokens")
 evaluate = application.module(NAME, "evaluate")
 PAIRS = tokens.read(FOLDER / "firmware" / "tokens.h")
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed"
-)
 
 TEXTS = {
     "words": "The Python language is in the public domain.\n\nOf the",
@@ -38,11 +33,7 @@ TEXTS = {
 def _parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Tests the sampler, then turns its input into tokens and back."""
     program = tmp_path_factory.mktemp("parts") / "parts"
-    words = ["gcc", "-std=c11", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    words += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-    words += [f"-I{FOLDER / 'firmware'}", str(PARTS / f"{NAME}.c"), "-lm"]
-    subprocess.run([*words, "-o", str(program)], check=True)
-    return program
+    return application.compiled(NAME, PARTS / f"{NAME}.c", program)
 
 
 @pytest.mark.parametrize("name", TEXTS)
@@ -152,12 +143,9 @@ def test_it_ends_where_the_model_s_memory_does(firmware: object) -> None:
 @pytest.mark.broad
 @pytest.mark.qemu
 def test_the_promises_hold() -> None:
-    words = [sys.executable, str(FOLDER / "evaluate.py")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
+    facts = application.evaluated(NAME, BOARD)
     assert facts["same_tokens"] == 1
-    assert facts["same_foretold"] > 0.98
+    assert facts["same_predicted"] > 0.98
 
 
 # ---- PyTorch -------------------------------------------------------------------------
@@ -165,7 +153,7 @@ def test_the_promises_hold() -> None:
 
 @pytest.mark.export
 @pytest.mark.long
-@needs_torch
+@application.needs_torch
 def test_references_are_those_of_the_weights(tmp_path: Path) -> None:
     for name in ("weights.npz",):
         (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
@@ -177,7 +165,7 @@ def test_references_are_those_of_the_weights(tmp_path: Path) -> None:
 
 @pytest.mark.export
 @pytest.mark.qemu
-@needs_torch
+@application.needs_torch
 def test_in_float32_a_board_writes_what_pytorch_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import shutil
 import struct
 import subprocess
@@ -22,17 +20,11 @@ PARTS = Path(__file__).parent / "parts"
 M4 = "mps2-an386"
 machines = application.module(NAME, "machines")
 evaluate = application.module(NAME, "evaluate")
-needs_torch = pytest.mark.skipif(
-    importlib.util.find_spec("torch") is None, reason="torch is not installed"
-)
 
 
 def test_the_ring_and_the_detector(tmp_path: Path) -> None:
-    words = ["gcc", "-std=c11", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
-    words += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
-    words += [f"-I{FOLDER / 'firmware'}", str(PARTS / "vibration.c"), "-lm"]
-    subprocess.run([*words, "-o", "parts"], cwd=tmp_path, check=True)
-    said = subprocess.check_output([tmp_path / "parts"], text=True)
+    parts = application.compiled(NAME, PARTS / f"{NAME}.c", tmp_path / "parts")
+    said = subprocess.check_output([parts], text=True)
     assert said == "right\n"
 
 
@@ -189,10 +181,7 @@ def test_a_missing_sensor_ends_the_firmware(firmware: object) -> None:
 @pytest.mark.qemu
 @pytest.mark.parametrize("board", evaluate.BOARDS)
 def test_the_promises_hold(board: str) -> None:
-    words = [sys.executable, str(FOLDER / "evaluate.py"), "--board", board]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    facts = json.loads(done.stdout)
+    facts = application.evaluated(NAME, board)
     assert facts["auc"] > 0.99
     assert facts["detected"] == 1
     assert facts["false_alarms"] == 0
@@ -202,7 +191,7 @@ def test_the_promises_hold(board: str) -> None:
 
 
 @pytest.mark.export
-@needs_torch
+@application.needs_torch
 def test_the_reference_is_what_pytorch_says() -> None:
     train = application.module(NAME, "train")
     monitor = train.model.trained()
@@ -212,7 +201,7 @@ def test_the_reference_is_what_pytorch_says() -> None:
 
 @pytest.mark.export
 @pytest.mark.qemu
-@needs_torch
+@application.needs_torch
 @pytest.mark.parametrize("program", ["front", "network"])
 def test_programs_are_those_of_the_weights(
     program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

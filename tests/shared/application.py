@@ -1,14 +1,25 @@
-"""Modules of a folder of examples/applications; other folders have the same names."""
+"""What tests of examples/applications share: modules of a folder (other folders have
+the same names), parts of its firmware on this computer, and its evaluate.py."""
 
 from __future__ import annotations
 
 import importlib
+import importlib.util
+import json
+import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+import pytest
 
 from ember import paths
 
 FOLDER = paths.root() / "examples" / "applications"
+needs_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed"
+)
 
 
 def module(application: str, name: str) -> ModuleType:
@@ -22,3 +33,33 @@ def module(application: str, name: str) -> ModuleType:
         return importlib.import_module(name)
     finally:
         sys.path.remove(str(folder))
+
+
+def compiled(application: str, source: Path, program: Path, *options: str) -> Path:
+    """`program`, of a C file that includes headers of the firmware; it ends where the
+    sanitizers find something."""
+    words = ["gcc", "-std=c11", "-g", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
+    words += ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+    words += [f"-I{FOLDER / application / 'firmware'}", str(source), *options, "-lm"]
+    subprocess.run([*words, "-o", str(program)], check=True)
+    return program
+
+
+def library(application: str, text: str, folder: Path) -> Path:
+    """A shared library of C code that includes headers of the firmware."""
+    (folder / "parts.c").write_text(text)
+    words = ["gcc", "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC"]
+    words += ["-fsanitize=undefined", "-fno-sanitize-recover"]
+    words += [f"-I{FOLDER / application / 'firmware'}", "parts.c", "-o", "parts.so"]
+    subprocess.run(words, cwd=folder, check=True)
+    return folder / "parts.so"
+
+
+def evaluated(application: str, board: str) -> dict[str, Any]:
+    """What its evaluate.py prints of a board, where it keeps what it promises."""
+    script = FOLDER / application / "evaluate.py"
+    words = [sys.executable, str(script), "--board", board]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    facts: dict[str, Any] = json.loads(done.stdout)
+    return facts

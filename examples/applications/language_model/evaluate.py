@@ -5,7 +5,7 @@
     evaluate.py [--board NAME]
 
 Prints a line of JSON. `accuracy` is the share of tokens of held-out text that the model
-foretold as the best ones; `same_tokens`, of those that it wrote, that are PyTorch's.
+predicted as the best ones; `same_tokens`, of those that it wrote, that are PyTorch's.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def request(
 
 
 def requests(facts: dict[str, Any]) -> bytes:
-    """All that references.json has: text to foretell, then prompts."""
+    """All that references.json has: text to predict, then prompts."""
     keys = ("prompt", "count", "thousandths", "best", "seed")
     asked = [request(*(answer[key] for key in keys)) for answer in facts["answers"]]
     return b"".join([request(facts["text"]), *asked])
@@ -76,7 +76,7 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
     facts = references()
     built = built_for(board, folder)
     ran = on_board.run(built, {"requests.txt": requests(facts)}, cycles=False)
-    foretold, *answers = parse("\n".join(ran.lines))
+    predicted, *answers = parse("\n".join(ran.lines))
     wanted = facts["answers"]
     if len(answers) != len(wanted):
         raise on_board.SdkError(f"{len(answers)} of {len(wanted)} prompts are answered")
@@ -86,14 +86,14 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
     row = {
         "application": "language_model",
         "board": board,
-        "accuracy": round(share(foretold[1][:-1], true), 5),
+        "accuracy": round(share(predicted[1][:-1], true), 5),
         "float_accuracy": round(share(facts["float_predicted"][:-1], true), 5),
         "same_tokens": round(share(said, from_torch), 5),
-        "same_foretold": round(share(foretold[1], facts["predicted"]), 5),
+        "same_predicted": round(share(predicted[1], facts["predicted"]), 5),
         **on_board.sizes(built),
         **on_board.counted(ran.regions(EXECUTE)),
     }
-    prompts = [foretold[0] == facts["tokens"]]
+    prompts = [predicted[0] == facts["tokens"]]
     prompts += [a[0] == b["given"] for a, b in zip(answers, wanted, strict=True)]
     return row, wrong(row, all(prompts))
 
@@ -106,7 +106,7 @@ def wrong(row: dict[str, Any], same_prompts: bool) -> list[str]:
     if row["same_tokens"] < 1:
         said.append("the board writes other tokens than PyTorch")
     if row["accuracy"] < row["float_accuracy"] - 0.05:
-        said.append("it foretells text less well than in floating point")
+        said.append("it predicts text less well than in floating point")
     return said
 
 
