@@ -1,14 +1,16 @@
-"""Samples become features, by modules of PyTorch that run on a board as they do in
-training. Importing this needs PyTorch, as `ember export` does.
+"""Samples and pixels become features, by modules of PyTorch that run on a board as they
+do in training. Importing this needs PyTorch, as `ember export` does.
 
-    from ember.frontends import MFCC, LogMel, Streaming
+    from ember.frontends import MFCC, RGB565, Crop, LogMel, Resize, Streaming
 
-Each is made of operators of PyTorch alone (torch.fft.rfft among them), so that a
-network that begins with one trains, is saved, and runs on a GPU as any other. `ember
-export` makes programs of it without complex numbers: docs/front-ends.md.
+Those of samples are made of operators of PyTorch alone (torch.fft.rfft among them), so
+that a network that begins with one trains, is saved, and runs on a GPU as any other.
+`ember export` makes programs of it without complex numbers. Those of images compute
+whole numbers, by operators ember::*, and have no gradient: docs/front-ends.md.
 """
 
+from ember.frontends.images import RGB565, Crop, Resize
 from ember.frontends.spectra import MFCC, LogMel, mel_filters
 from ember.frontends.streaming import Streaming
 
-__all__ = ["MFCC", "LogMel", "Streaming", "mel_filters"]
+__all__ = ["MFCC", "RGB565", "Crop", "LogMel", "Resize", "Streaming", "mel_filters"]

@@ -8,6 +8,8 @@ ember::irfft(z, roots, n)          (.., n / 2 + 1, 2) -> (.., n)   n torch.fft.i
 ember::cfft(z, roots, back)        (.., n, 2) -> (.., n, 2)        fft, or n ifft
 ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
+
+Those on images are in images.py.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.packages import need
+from ember.export.signal import images
 
 _SCHEMAS = {
     "rfft": "Tensor x, Tensor roots",
@@ -31,10 +34,10 @@ _SCHEMAS = {
 def defined() -> Any:
     """torch.ops.ember, with all operators and their forms that write to `out`."""
     library = need("torch").library.Library("ember", "DEF")
-    for name, arguments in _SCHEMAS.items():
+    for name, arguments in {**_SCHEMAS, **images.SCHEMAS}.items():
         library.define(f"{name}({arguments}) -> Tensor")
         library.define(f"{name}.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)")
-        compute = globals()[f"_{name}"]
+        compute = globals().get(f"_{name}") or getattr(images, name)
         kind = "CompositeExplicitAutograd"
         library.impl(name, compute, kind)
         library.impl(f"{name}.out", _writing(compute), kind)

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of rows: the camera's interrupt puts them in, main() takes them out.
+//
+// Each counter has one writer; they wrap at 2^32, and what is in the ring is their
+// difference. A row for which there is no room is dropped; its number is missing then,
+// by which the reader notices.
+#ifndef ROWS_H
+#define ROWS_H
+
+#include "camera.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <string.h>
+
+enum { ROWS_SIZE = 8 }; // a power of 2
+
+typedef struct row {
+    uint32_t number; // of its frame
+    uint16_t pixels[CAMERA_COLUMNS];
+} row_t;
+
+typedef struct rows {
+    row_t ring[ROWS_SIZE];
+    _Atomic uint32_t put;   // by the interrupt alone
+    _Atomic uint32_t taken; // by main() alone
+} rows_t;
+
+// From the interrupt. `pixels`: (CAMERA_COLUMNS,).
+static inline void rows_put(rows_t *rows, uint32_t number, const uint16_t *pixels) {
+    const uint32_t put = atomic_load_explicit(&rows->put, memory_order_relaxed);
+    const uint32_t taken = atomic_load_explicit(&rows->taken, memory_order_acquire);
+
+    if (put - taken < ROWS_SIZE) {
+        row_t *row = &rows->ring[put % ROWS_SIZE];
+        row->number = number;
+        memcpy(row->pixels, pixels, sizeof(row->pixels));
+        atomic_store_explicit(&rows->put, put + 1, memory_order_release);
+    }
+}
+
+// The oldest row, or NULL; it stays until rows_drop().
+static inline const row_t *rows_first(const rows_t *rows) {
+    const uint32_t taken = atomic_load_explicit(&rows->taken, memory_order_relaxed);
+    const uint32_t put = atomic_load_explicit(&rows->put, memory_order_acquire);
+
+    return put == taken ? NULL : &rows->ring[taken % ROWS_SIZE];
+}
+
+// Frees the oldest row, which there must be.
+static inline void rows_drop(rows_t *rows) {
+    const uint32_t taken = atomic_load_explicit(&rows->taken, memory_order_relaxed);
+    atomic_store_explicit(&rows->taken, taken + 1, memory_order_release);
+}
+
+#endif // ROWS_H

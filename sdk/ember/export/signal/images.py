@@ -1,0 +1,62 @@
+"""The operators ember::* on images, as PyTorch computes them: whole numbers alone, so
+that boards give the same bits.
+
+ember::gray_rgb565(pixels)            (..) -> (..)              luma of BT.601
+ember::rgb_rgb565(pixels)             (.., h, w) -> (.., 3, h, w)
+ember::resize_bilinear(image, h, w)   (.., rows, columns) -> (.., h, w)
+
+Pixels are the 16 bits of RGB565, red highest, as int16; images are uint8.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ember.export.packages import need
+
+SCHEMAS = {
+    "gray_rgb565": "Tensor pixels",
+    "rgb_rgb565": "Tensor pixels",
+    "resize_bilinear": "Tensor image, int height, int width",
+}
+
+
+def gray_rgb565(pixels: Any) -> Any:
+    red, green, blue = _channels(pixels)
+    return ((77 * red + 150 * green + 29 * blue + 128) >> 8).to(need("torch").uint8)
+
+
+def rgb_rgb565(pixels: Any) -> Any:
+    torch = need("torch")
+    return torch.stack(_channels(pixels), dim=-3).to(torch.uint8)
+
+
+def resize_bilinear(image: Any, height: int, width: int) -> Any:
+    """As upsampling has it with align_corners=False; shares have 8 bits."""
+    torch = need("torch")
+    top, bottom, down = _neighbours(image.shape[-2], height, image.device)
+    left, right, across = _neighbours(image.shape[-1], width, image.device)
+    wide = image.to(torch.int32)
+    tall = (
+        wide[..., top, :] * (256 - down[:, None]) + wide[..., bottom, :] * down[:, None]
+    )
+    mixed = tall[..., left] * (256 - across) + tall[..., right] * across
+    return ((mixed + 32768) >> 16).to(torch.uint8)
+
+
+def _channels(pixels: Any) -> tuple[Any, Any, Any]:
+    """Red, green and blue, int32 from 0 to 255: the highest bits follow the lowest."""
+    bits = pixels.to(need("torch").int32)
+    red, green, blue = bits >> 11 & 31, bits >> 5 & 63, bits & 31
+    return red << 3 | red >> 2, green << 2 | green >> 4, blue << 3 | blue >> 2
+
+
+def _neighbours(size: int, wanted: int, device: Any) -> tuple[Any, Any, Any]:
+    """The two pixels that each is between, and the second one's share of 256."""
+    torch = need("torch")
+    steps = 2 * wanted  # to a pixel
+    at = (2 * torch.arange(wanted, device=device) + 1) * size - wanted
+    at = at.clamp(0, (size - 1) * steps)
+    first = at // steps
+    share = (at - first * steps) * ((256 << 16) // steps) >> 16
+    return first, (first + 1).clamp(max=size - 1), share.to(torch.int32)

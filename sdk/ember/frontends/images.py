@@ -1,0 +1,68 @@
+"""Pixels of a camera become what a network takes, in whole numbers alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ember.errors import SdkError
+from ember.export.packages import need
+from ember.export.signal import operators
+
+torch = need("torch")
+
+
+class RGB565(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """Pixels of 5, 6 and 5 bits, red highest, (.., h, w) int16, become uint8.
+
+    gray    luma (77 R + 150 G + 29 B + 128) >> 8, (.., h, w); otherwise red, green and
+            blue, (.., 3, h, w)
+    """
+
+    def __init__(self, *, gray: bool = False) -> None:
+        super().__init__()
+        self.gray = gray
+
+    def forward(self, pixels: Any) -> Any:
+        ember = operators.defined()
+        return (ember.gray_rgb565 if self.gray else ember.rgb_rgb565)(pixels)
+
+
+class Crop(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """`height` rows from `top` on, `width` columns from `left` on, of (.., h, w)."""
+
+    def __init__(self, top: int, left: int, height: int, width: int) -> None:
+        super().__init__()
+        if min(top, left) < 0 or min(height, width) < 1:
+            raise SdkError(
+                f"{height} x {width} pixels from row {top} and column {left} on are no"
+                " part of an image",
+                hint="sizes are at least 1, places at least 0",
+            )
+        self.rows, self.columns = (top, top + height), (left, left + width)
+
+    def forward(self, image: Any) -> Any:
+        if self.rows[1] > image.shape[-2] or self.columns[1] > image.shape[-1]:
+            raise SdkError(
+                f"an image of {image.shape[-2]} x {image.shape[-1]} pixels has no rows"
+                f" {self.rows[0]} to {self.rows[1]} and columns {self.columns[0]} to"
+                f" {self.columns[1]}"
+            )
+        return image[..., slice(*self.rows), slice(*self.columns)]
+
+
+class Resize(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """Bilinear, (.., h, w) uint8 -> (.., height, width) uint8.
+
+    As torch.nn.functional.interpolate(align_corners=False), with shares in 256ths: at
+    most 1 away from it. It mixes 2 x 2 pixels: to less than half of the size, take
+    means first, for it would skip pixels.
+    """
+
+    def __init__(self, height: int, width: int) -> None:
+        super().__init__()
+        if min(height, width) < 1:
+            raise SdkError(f"an image of {height} x {width} pixels cannot be made")
+        self.size = (height, width)
+
+    def forward(self, image: Any) -> Any:
+        return operators.defined().resize_bilinear(image, *self.size)
