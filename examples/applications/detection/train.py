@@ -91,11 +91,8 @@ def _apart(ours: Tensor, theirs: Tensor) -> Tensor:
     width, height = both[:, 0] + both[:, 2], both[:, 1] + both[:, 3]
     area = [(x[:, 0] + x[:, 2]) * (x[:, 1] + x[:, 3]) for x in (positive, theirs)]
     iou = width * height / (area[0] + area[1] - width * height)
-    return (
-        1
-        - iou
-        + 0.2 * functional.smooth_l1_loss(ours, theirs, reduction="none").mean(1)
-    )
+    away = functional.smooth_l1_loss(ours, theirs, reduction="none").mean(1)
+    return 1 - iou + 0.2 * away
 
 
 def fit(
@@ -194,8 +191,8 @@ def _ember(variables: dict[str, str], out: str, board: str, *words: str) -> None
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=18)
-    parser.add_argument("--scenes", type=int, default=8000)
+    parser.add_argument("--epochs", type=int, default=32)
+    parser.add_argument("--scenes", type=int, default=12000)
     parser.add_argument("--record", action="store_true", help="leave the weights")
     options = parser.parse_args()
     torch.manual_seed(0)

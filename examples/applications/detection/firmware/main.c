@@ -44,9 +44,9 @@ static rows_t rows;
 static boxes_t boxes;
 static uint8_t image[SIDE][SIDE];
 static struct {
-    uint32_t rows; // of the frame that are in the image
-    uint32_t done; // frames
-    uint32_t lost; // frames
+    uint32_t number; // as its rows have it
+    uint32_t rows;   // of it that are in the image
+    uint32_t done;   // frames before it
 } frame;
 
 static void check(ember_status_t status) {
@@ -133,20 +133,13 @@ static void log_frame(void) {
     }
 }
 
-// A frame of which a row is missing is lost, and the next one awaited.
-static bool is_next(const row_t *row) {
-    if (row->number == frame.rows) {
-        return true;
-    }
-    if (frame.rows != 0) {
-        frame.lost++;
-    }
-    frame.rows = 0;
-    return row->number == 0;
-}
-
+// A frame of which a row is missing is lost: its other rows are not taken.
 static void take(const row_t *row) {
-    if (is_next(row)) {
+    if (row->number == 0) {
+        frame.number = row->frame;
+        frame.rows = 0;
+    }
+    if (row->frame == frame.number && row->number == frame.rows) {
         see(row);
         frame.rows++;
     }
@@ -195,7 +188,7 @@ int main(void) {
             finish();
         }
     }
-    log_number(frame.lost);
+    log_number(atomic_load(&rows.frames) - frame.done);
     ember_port_log(" frames lost\n");
     return 0;
 }

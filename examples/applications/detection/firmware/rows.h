@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of rows: the camera's interrupt puts them in, main() takes them out.
 //
-// Each counter has one writer; they wrap at 2^32, and what is in the ring is their
-// difference. A row for which there is no room is dropped; its number is missing then,
-// by which the reader notices.
+// Each counter has one writer; they wrap at 2^32, and what is in the ring is the
+// difference of two. A row for which there is no room is dropped; its number is missing
+// then, by which the reader notices. Rows know their frame, so that those of two frames
+// are never taken for one.
 #ifndef ROWS_H
 #define ROWS_H
 
@@ -16,23 +17,30 @@
 enum { ROWS_SIZE = 8 }; // a power of 2
 
 typedef struct row {
-    uint32_t number; // of its frame
+    uint32_t frame;  // 1 is the first one, 0 follows 2^32 - 1
+    uint32_t number; // in its frame, from the top
     uint16_t pixels[CAMERA_COLUMNS];
 } row_t;
 
 typedef struct rows {
     row_t ring[ROWS_SIZE];
-    _Atomic uint32_t put;   // by the interrupt alone
-    _Atomic uint32_t taken; // by main() alone
+    _Atomic uint32_t frames; // that began; by the interrupt alone
+    _Atomic uint32_t put;    // by the interrupt alone
+    _Atomic uint32_t taken;  // by main() alone
 } rows_t;
 
 // From the interrupt. `pixels`: (CAMERA_COLUMNS,).
 static inline void rows_put(rows_t *rows, uint32_t number, const uint16_t *pixels) {
     const uint32_t put = atomic_load_explicit(&rows->put, memory_order_relaxed);
     const uint32_t taken = atomic_load_explicit(&rows->taken, memory_order_acquire);
+    uint32_t frame = atomic_load_explicit(&rows->frames, memory_order_relaxed);
 
+    if (number == 0) {
+        atomic_store_explicit(&rows->frames, ++frame, memory_order_relaxed);
+    }
     if (put - taken < ROWS_SIZE) {
         row_t *row = &rows->ring[put % ROWS_SIZE];
+        row->frame = frame;
         row->number = number;
         memcpy(row->pixels, pixels, sizeof(row->pixels));
         atomic_store_explicit(&rows->put, put + 1, memory_order_release);
