@@ -8,9 +8,10 @@
 //     height, width                 1 to MOST_SIZE
 //     out     (.., height, width)   uint8
 //
-// The place of an output pixel is a whole number of 1 / (2 height) of a pixel; what is
-// left behind the pixel before becomes 256ths by a product, as a table of reciprocals
-// has it. Sizes are bounded so that all of it has 32 bits.
+// The place of an output pixel is a whole number of 1 / (2 height) of a pixel. It
+// depends on the ratio of sizes alone, so that parts of an image give parts of the
+// result where its rows and theirs begin together. Sizes are bounded so that all of it
+// has 32 bits.
 #include <string.h>
 
 #include "kernels/image/rgb565.h"
@@ -21,45 +22,46 @@ enum { MOST_SIZE = 8192 };
 typedef struct axis {
     uint32_t size;   // pixels of the image
     uint32_t wanted; // of the output
-    uint32_t scale;  // 256 / (2 wanted), 16 bits behind the point
 } axis_t;
+
+// The pixel before an output pixel, the one behind it, and the share of the latter.
+typedef struct place {
+    uint16_t first;
+    uint16_t second;
+    uint32_t share; // 0 to 255 of 256
+} place_t;
 
 typedef struct resize_bilinear {
     const uint8_t *image; // (images, rows.size, columns.size)
     uint8_t *y;           // (images, rows.wanted, columns.wanted)
+    place_t *places;      // (columns.wanted,), scratch
     uint32_t images;
     axis_t rows;
     axis_t columns;
 } resize_bilinear_t;
 
-// The pixel before an output pixel, the one behind it, and the share of the latter.
-typedef struct place {
-    uint32_t first;
-    uint32_t second;
-    uint32_t share; // 0 to 255 of 256
-} place_t;
-
-static place_t place_of(const axis_t *axis, uint32_t at) {
-    const uint32_t steps = 2 * axis->wanted;
-    const uint32_t odd = (2 * at + 1) * axis->size;
-    const uint32_t most = (axis->size - 1) * steps;
-    const uint32_t from = odd < axis->wanted ? 0 : odd - axis->wanted;
+static place_t place_of(axis_t axis, uint32_t at) {
+    const uint32_t steps = 2 * axis.wanted;
+    const uint32_t odd = (2 * at + 1) * axis.size;
+    const uint32_t most = (axis.size - 1) * steps;
+    const uint32_t from = odd < axis.wanted ? 0 : odd - axis.wanted;
     const uint32_t step = from < most ? from : most;
     const uint32_t first = step / steps;
-    const uint32_t share = (step - first * steps) * axis->scale >> 16;
-    return (place_t){first, first + (first < axis->size - 1), share};
+    const uint32_t second = first + (first < axis.size - 1);
+    return (place_t){(uint16_t)first, (uint16_t)second,
+                     (step - first * steps) * 256 / steps};
 }
 
 static void run_row(const resize_bilinear_t *s, const uint8_t *image, place_t row,
                     uint8_t *y) {
     const uint8_t *top = image + (size_t)row.first * s->columns.size;
     const uint8_t *bottom = image + (size_t)row.second * s->columns.size;
-    const uint32_t down = row.share;
-    for (uint32_t j = 0; j < s->columns.wanted; j++) {
-        const place_t at = place_of(&s->columns, j);
-        const uint32_t left = top[at.first] * (256 - down) + bottom[at.first] * down;
-        const uint32_t right = top[at.second] * (256 - down) + bottom[at.second] * down;
-        y[j] = (uint8_t)((left * (256 - at.share) + right * at.share + 32768) >> 16);
+    const uint32_t up = 256 - row.share;
+    const place_t *at = s->places;
+    for (uint32_t j = s->columns.wanted; j > 0; j--, at++) {
+        const uint32_t left = top[at->first] * up + bottom[at->first] * row.share;
+        const uint32_t right = top[at->second] * up + bottom[at->second] * row.share;
+        *y++ = (uint8_t)((left * (256 - at->share) + right * at->share + 32768) >> 16);
     }
 }
 
@@ -67,18 +69,16 @@ static int32_t run(void *state) {
     const resize_bilinear_t *s = state;
     const uint8_t *image = s->image;
     uint8_t *y = s->y;
+    for (uint32_t j = 0; j < s->columns.wanted; j++) {
+        s->places[j] = place_of(s->columns, j);
+    }
     for (uint32_t k = 0; k < s->images; k++) {
         for (uint32_t i = 0; i < s->rows.wanted; i++, y += s->columns.wanted) {
-            run_row(s, image, place_of(&s->rows, i), y);
+            run_row(s, image, place_of(s->rows, i), y);
         }
         image += (size_t)s->rows.size * s->columns.size;
     }
     return EMBER_OK;
-}
-
-static axis_t axis_of(int32_t size, int32_t wanted) {
-    const uint32_t steps = 2 * (uint32_t)wanted;
-    return (axis_t){(uint32_t)size, (uint32_t)wanted, (UINT32_C(256) << 16) / steps};
 }
 
 static bool is_size(int32_t size) {
@@ -107,11 +107,16 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (!ember_image_check(node, &image, EMBER_U8, &y)) {
         return ember_node_status(node);
     }
-    const uint32_t images = y.numel / (uint32_t)(height * width);
-    ember_node_work(node, y.numel, 8);
     *(resize_bilinear_t *)state = (resize_bilinear_t){
-        image.data, y.data, images, axis_of(from[0], height), axis_of(from[1], width)};
-    return EMBER_OK;
+        .image = image.data,
+        .y = y.data,
+        .places = ember_node_scratch(node, (size_t)width * sizeof(place_t)),
+        .images = y.numel / (uint32_t)(height * width),
+        .rows = {(uint32_t)from[0], (uint32_t)height},
+        .columns = {(uint32_t)from[1], (uint32_t)width},
+    };
+    ember_node_work(node, y.numel, 8);
+    return ember_node_status(node);
 }
 
 EMBER_KERNEL(resize_bilinear, resize_bilinear_t);

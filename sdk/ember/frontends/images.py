@@ -53,9 +53,9 @@ class Crop(torch.nn.Module):  # type: ignore[misc, name-defined]
 class Resize(torch.nn.Module):  # type: ignore[misc, name-defined]
     """Bilinear, (.., h, w) uint8 -> (.., height, width) uint8.
 
-    As torch.nn.functional.interpolate(align_corners=False), with shares in 256ths: at
-    most 1 away from it. It mixes 2 x 2 pixels: to less than half of the size, take
-    means first, for it would skip pixels.
+    As torch.nn.functional.interpolate(align_corners=False), with shares rounded down to
+    256ths: less than 2.5 away from it. It mixes 2 x 2 pixels: to less than half of the
+    size, take means first, for it would skip pixels.
     """
 
     def __init__(self, height: int, width: int) -> None:

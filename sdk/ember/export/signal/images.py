@@ -58,5 +58,5 @@ def _neighbours(size: int, wanted: int, device: Any) -> tuple[Any, Any, Any]:
     at = (2 * torch.arange(wanted, device=device) + 1) * size - wanted
     at = at.clamp(0, (size - 1) * steps)
     first = at // steps
-    share = (at - first * steps) * ((256 << 16) // steps) >> 16
+    share = (at - first * steps) * 256 // steps
     return first, (first + 1).clamp(max=size - 1), share.to(torch.int32)

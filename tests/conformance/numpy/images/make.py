@@ -35,7 +35,7 @@ def neighbours(size, wanted):
     for at in range(wanted):
         step = min(max((2 * at + 1) * size - wanted, 0), (size - 1) * 2 * wanted)
         first, rest = divmod(step, 2 * wanted)
-        share = rest * (256 * 65536 // (2 * wanted)) // 65536
+        share = rest * 256 // (2 * wanted)
         found.append((first, min(first + 1, size - 1), share))
     return found
 
