@@ -3,7 +3,7 @@
 //
 //     pixels  (..)  int16, whose bits are a pixel's
 //     out     (..)  uint8
-#include "kernels/image/rgb565.h"
+#include "kernels/image/image.h"
 
 enum { PIXELS, OUT };
 

@@ -14,7 +14,7 @@
 // has 32 bits.
 #include <string.h>
 
-#include "kernels/image/rgb565.h"
+#include "kernels/image/image.h"
 
 enum { IMAGE, HEIGHT, WIDTH, OUT };
 enum { MOST_SIZE = 8192 };

@@ -1,7 +1,7 @@
 """Samples and pixels become features, by modules of PyTorch that run on a board as they
 do in training. Importing this needs PyTorch, as `ember export` does.
 
-    from ember.frontends import MFCC, RGB565, Crop, LogMel, Resize, Streaming
+    from ember.frontends import MFCC, RGB565, YUV422, LogMel, Resize, Streaming
 
 Those of samples are made of operators of PyTorch alone (torch.fft.rfft among them), so
 that a network that begins with one trains, is saved, and runs on a GPU as any other.
@@ -9,8 +9,17 @@ that a network that begins with one trains, is saved, and runs on a GPU as any o
 whole numbers, by operators ember::*, and have no gradient: docs/front-ends.md.
 """
 
-from ember.frontends.images import RGB565, Crop, Resize
+from ember.frontends.images import RGB565, YUV422, Crop, Resize
 from ember.frontends.spectra import MFCC, LogMel, mel_filters
 from ember.frontends.streaming import Streaming
 
-__all__ = ["MFCC", "RGB565", "Crop", "LogMel", "Resize", "Streaming", "mel_filters"]
+__all__ = [
+    "MFCC",
+    "RGB565",
+    "YUV422",
+    "Crop",
+    "LogMel",
+    "Resize",
+    "Streaming",
+    "mel_filters",
+]

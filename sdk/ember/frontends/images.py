@@ -27,6 +27,26 @@ class RGB565(torch.nn.Module):  # type: ignore[misc, name-defined]
         return (ember.gray_rgb565 if self.gray else ember.rgb_rgb565)(pixels)
 
 
+class YUV422(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """Bytes Y U Y V of two pixels that share their colour, (.., h, 2 w) uint8, w even.
+
+    gray    luma, (.., h, w); otherwise red, green and blue of BT.601, 0 to 255,
+            (.., 3, h, w)
+    """
+
+    def __init__(self, *, gray: bool = False) -> None:
+        super().__init__()
+        self.gray = gray
+
+    def forward(self, pixels: Any) -> Any:
+        if pixels.shape[-1] % 4:
+            raise SdkError(
+                f"rows of {pixels.shape[-1]} bytes are not pairs of pixels of YUV422",
+                hint="two pixels are 4 bytes",
+            )
+        return pixels[..., ::2] if self.gray else operators.defined().rgb_yuv422(pixels)
+
+
 class Crop(torch.nn.Module):  # type: ignore[misc, name-defined]
     """`height` rows from `top` on, `width` columns from `left` on, of (.., h, w)."""
 

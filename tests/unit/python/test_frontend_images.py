@@ -51,7 +51,13 @@ def test_pixels_of_another_dtype_are_refused(tmp_path, capsys):
 def test_pixels_in_a_row_are_no_image(tmp_path, capsys):
     pixels, out = np.zeros(4, np.int16), np.zeros((3, 4), np.uint8)
     refuse(tmp_path, "rgb_rgb565", GRAY, [pixels], out)
-    assert "rgb_rgb565: no image" in "".join(capsys.readouterr())
+    assert "image: not rows of pixels" in "".join(capsys.readouterr())
+
+
+def test_half_a_pair_of_pixels_is_refused(tmp_path, capsys):
+    pixels, out = np.zeros((2, 6), np.uint8), np.zeros((3, 2, 3), np.uint8)
+    refuse(tmp_path, "rgb_yuv422", GRAY, [pixels], out)
+    assert "image: not rows of pixels" in "".join(capsys.readouterr())
 
 
 # ---- modules -------------------------------------------------------------------------
@@ -71,6 +77,24 @@ def test_colours_are_those_of_the_bits(torch):
     ]
     gray = frontends.RGB565(gray=True)(pixels)
     assert gray.tolist() == [[0, 255, 77, 149, 29, 131]]
+
+
+@pytest.mark.export
+def test_colours_of_pairs_are_those_of_bt_601(torch):
+    from ember import frontends
+
+    torch.manual_seed(0)
+    pixels = torch.randint(0, 256, (2, 5, 12)).to(torch.uint8)
+    luma = pixels[..., ::2].float()
+    u, v = (pixels[..., k::4].float().repeat_interleave(2, -1) - 128 for k in (1, 3))
+    exact = [luma + 1.402 * v, luma - 0.344136 * u - 0.714136 * v, luma + 1.772 * u]
+    rgb = frontends.YUV422()(pixels)
+    assert rgb.shape == (2, 3, 5, 6)
+    away = rgb.float() - torch.stack(exact, 1).clamp(0, 255)
+    assert away.abs().max() <= 1
+    assert torch.equal(frontends.YUV422(gray=True)(pixels), pixels[..., ::2])
+    with pytest.raises(SdkError, match="rows of 6 bytes are not pairs"):
+        frontends.YUV422()(pixels[..., :6])
 
 
 @pytest.mark.export
@@ -106,25 +130,33 @@ def test_modules_refuse_what_is_no_part_of_an_image(torch):
 
 MODEL = """
 import torch
-from ember.frontends import RGB565, Crop, Resize
+from ember.frontends import RGB565, YUV422, Crop, Resize
 
-layers = [Crop(1, 2, 6, 8), RGB565(gray=GRAY), Resize(4, 10)]
-model = torch.nn.Sequential(*layers)
-example_inputs = (torch.randint(-32768, 32768, (8, 12)).to(torch.int16),)
+model = torch.nn.Sequential(LAYERS)
+torch.manual_seed(0)
+example_inputs = (torch.randint(LEAST, 256, (8, 12)).to(torch.DTYPE),)
 """
 
 
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
-@pytest.mark.parametrize("gray", [True, False])
-def test_they_run_as_a_program(tmp_path, monkeypatch, capsys, gray):
+@pytest.mark.parametrize(
+    ("layers", "least", "first"),
+    [
+        ("Crop(1, 2, 6, 8), RGB565(gray=True), Resize(4, 10)", -256, "gray_rgb565"),
+        ("Crop(1, 2, 6, 8), RGB565(), Resize(4, 10)", -256, "rgb_rgb565"),
+        ("YUV422(), Resize(4, 10)", 0, "rgb_yuv422"),
+        ("YUV422(gray=True), Resize(4, 10)", 0, "resize_bilinear"),
+    ],
+)
+def test_they_run_as_a_program(tmp_path, monkeypatch, capsys, layers, least, first):
     monkeypatch.chdir(tmp_path)
-    Path("front.py").write_text(MODEL.replace("GRAY", str(gray)))
+    text = MODEL.replace("LAYERS", layers).replace("LEAST", str(least))
+    Path("front.py").write_text(text.replace("DTYPE", "int16" if least else "uint8"))
     assert cli.main(["export", "front.py", "-o", "front.bpte"]) == 0
     code = cli.main(["test", "front.bpte", "--board", "host"])
     assert code == 0, capsys.readouterr()
     assert cli.main(["export", "front.py", "-o", "front.pte"]) == 0
     content = Path("front.pte").read_bytes()
     names = [x.full_name for x in program.parse(content).methods[0].operators]
-    first = "ember::gray_rgb565.out" if gray else "ember::rgb_rgb565.out"
-    assert {first, "ember::resize_bilinear.out"} <= set(names)
+    assert {f"ember::{first}.out", "ember::resize_bilinear.out"} <= set(names)

@@ -3,9 +3,11 @@ that boards give the same bits.
 
 ember::gray_rgb565(pixels)            (..) -> (..)              luma of BT.601
 ember::rgb_rgb565(pixels)             (.., h, w) -> (.., 3, h, w)
+ember::rgb_yuv422(pixels)             (.., h, 2 w) -> (.., 3, h, w)
 ember::resize_bilinear(image, h, w)   (.., rows, columns) -> (.., h, w)
 
-Pixels are the 16 bits of RGB565, red highest, as int16; images are uint8.
+Pixels are the 16 bits of RGB565, red highest, as int16, or bytes Y U Y V of two pixels;
+images are uint8.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from ember.export.packages import need
 SCHEMAS = {
     "gray_rgb565": "Tensor pixels",
     "rgb_rgb565": "Tensor pixels",
+    "rgb_yuv422": "Tensor pixels",
     "resize_bilinear": "Tensor image, int height, int width",
 }
 
@@ -29,6 +32,16 @@ def gray_rgb565(pixels: Any) -> Any:
 def rgb_rgb565(pixels: Any) -> Any:
     torch = need("torch")
     return torch.stack(_channels(pixels), dim=-3).to(torch.uint8)
+
+
+def rgb_yuv422(pixels: Any) -> Any:
+    """BT.601 of numbers from 0 to 255, with factors in 256ths."""
+    torch = need("torch")
+    pairs = pixels.to(torch.int32).unflatten(-1, (-1, 4))
+    u, v = pairs[..., 1, None] - 128, pairs[..., 3, None] - 128
+    colours = [359 * v + 128, -88 * u - 183 * v + 128, 454 * u + 128]
+    planes = [(pairs[..., ::2] + (colour >> 8)).flatten(-2) for colour in colours]
+    return torch.stack(planes, dim=-3).clamp(0, 255).to(torch.uint8)
 
 
 def resize_bilinear(image: Any, height: int, width: int) -> Any:

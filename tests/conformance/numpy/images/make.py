@@ -64,6 +64,18 @@ planes = np.array([colours(x) for x in pixels.flat], np.uint8).reshape(2, 5, 7, 
 rgb = np.ascontiguousarray(np.moveaxis(planes, -1, 1))
 write("rgb", "rgb_rgb565", "Tensor pixels", [pixels], rgb)
 
+pairs = random.integers(0, 256, (2, 3, 5, 4)).astype(np.uint8)
+pairs[0, 0, :2] = [[0, 0, 255, 0], [255, 255, 0, 255]]  # the most there is
+planes = np.zeros((2, 3, 3, 10), np.uint8)
+for image, row, pair, k in np.ndindex(2, 3, 5, 2):
+    u, v = (int(pairs[image, row, pair, at]) - 128 for at in (1, 3))
+    luma = int(pairs[image, row, pair, 2 * k])
+    for plane, colour in enumerate((359 * v, -88 * u - 183 * v, 454 * u)):
+        value = luma + (colour + 128) // 256
+        planes[image, plane, row, 2 * pair + k] = min(max(value, 0), 255)
+bytes_of = pairs.reshape(2, 3, 20)
+write("yuv422", "rgb_yuv422", "Tensor pixels", [bytes_of], planes)
+
 for rows, columns, height, width in (
     (5, 120, 4, 96),
     (3, 4, 9, 11),
