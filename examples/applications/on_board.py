@@ -24,6 +24,7 @@ from ember import boards, build
 from ember.build import Built, Options
 from ember.build.stack.interrupts import Interrupts
 from ember.errors import SdkError
+from ember.plan.passes import Rows
 from ember.run.costs import Cost, Costs
 from ember.toolchain import emulator
 
@@ -49,13 +50,15 @@ def build_for(
     programs: Sequence[Path],
     folder: Path,
     handlers: Mapping[str, int],
+    rows: Rows = "fit",
 ) -> Built:
     """Prepared firmware of `app`, a C file with main(), and all methods of programs.
 
-    `handlers` are the functions that interrupts call, with their priorities.
+    `handlers` are the functions that interrupts call, with their priorities; `rows` is
+    that of `ember build`.
     """
     interrupts = Interrupts(handlers=handlers, is_declared=True)
-    options = Options(app=app, prepared=True, interrupts=interrupts)
+    options = Options(app=app, prepared=True, interrupts=interrupts, rows=rows)
     return build.build(list(programs), board, out=folder / board, options=options)
 
 

@@ -36,7 +36,7 @@ COUNTED = 4  # frames of which instructions and cycles are counted
 CLOCKS = (64, 100, 160)  # MHz
 EXECUTE, ROW = 1, 3  # EMBER_MARK_EXECUTE, EMBER_MARK_CASE
 
-MOST_RAM = 64 * 1024
+MOST_RAM = 24 * 1024
 MOST_LOST_ACCURACY = 0.005
 _FRAME = re.compile(r"\d+")
 _BOX = re.compile(rf"({'|'.join(CLASSES)}) (\d+) (\d+) (\d+) (\d+) (\d+)")
@@ -49,7 +49,7 @@ def built_for(board: str, folder: Path) -> on_board.Built:
     core = CORES.get(board, "m4")
     programs = [HERE / "front.pte", HERE / core / "network.pte"]
     main = HERE / "firmware" / "main.c"
-    return on_board.build_for(board, main, programs, folder, HANDLERS)
+    return on_board.build_for(board, main, programs, folder, HANDLERS, rows="smallest")
 
 
 def frames(made: Sequence[scenes.Scene]) -> dict[str, bytes]:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Detection: where on a camera's frames persons' faces and digits are.
 //
-//     camera --interrupt--> ring of rows --5 rows--> front end --4 rows of 96--> image
-//     image --a frame--> network --cells--> boxes
+//     camera --interrupt--> ring of rows --5 rows--> front end --4 rows of 96-->
+//     network network --a frame's cells--> boxes
 //
 // Logs a line for each frame, its number, and one for each box of it: class, left, top,
 // right, bottom in sixteenths of a pixel, score. The last line has the frames that were
@@ -42,10 +42,9 @@ static model_t front;
 static model_t network;
 static rows_t rows;
 static boxes_t boxes;
-static uint8_t image[SIDE][SIDE];
 static struct {
     uint32_t number; // as its rows have it
-    uint32_t rows;   // of it that are in the image
+    uint32_t rows;   // of it that were taken
     uint32_t done;   // frames before it
 } frame;
 
@@ -88,27 +87,29 @@ static void keep(uint32_t row, const uint16_t *pixels) {
     rows_put(&rows, row, pixels);
 }
 
-// Rows of the camera become rows of the image, strip by strip.
+// A strip of the camera's rows becomes rows of the network's input, 0 to 255 becomes
+// -128 to 127. The input stays, because the network does not run meanwhile.
+static void see_strip(uint32_t strip) {
+    const uint8_t *pixels = output(&front, 0);
+    int8_t *to = (int8_t *)input(&network) + strip * (STRIP_OUT * SIDE);
+
+    check(ember_method_execute(&front.method, NULL));
+    for (uint32_t i = 0; i < STRIP_OUT * SIDE; i++) {
+        to[i] = (int8_t)(pixels[i] - 128);
+    }
+}
+
 static void see(const row_t *row) {
     const uint32_t in_strip = row->number % STRIP;
 
     memcpy((uint16_t *)input(&front) + in_strip * CAMERA_COLUMNS, row->pixels,
            sizeof(row->pixels));
     if (in_strip == STRIP - 1) {
-        check(ember_method_execute(&front.method, NULL));
-        memcpy(image[row->number / STRIP * STRIP_OUT], output(&front, 0),
-               STRIP_OUT * SIDE);
+        see_strip(row->number / STRIP);
     }
 }
 
-// The image becomes boxes; 0 to 255 become -128 to 127.
 static void detect(void) {
-    const uint8_t *pixels = image[0];
-    int8_t *to = input(&network);
-
-    for (uint32_t i = 0; i < SIDE * SIDE; i++) {
-        to[i] = (int8_t)(pixels[i] - 128);
-    }
     check(ember_method_execute(&network.method, NULL));
     boxes_find(&boxes, output(&network, 0), output(&network, 1), &scale);
 }
