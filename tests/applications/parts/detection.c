@@ -52,6 +52,25 @@ static void test_full(void) {
     assert(rows_first(&rows)->frame == 2 && rows_first(&rows)->number == 99);
 }
 
+// Rows of a frame are taken in order; behind a gap none is, not even the row of the
+// next frame that has the right number.
+static void test_frames(void) {
+    rows_frame_t frame = {0};
+    row_t row = {.frame = 7};
+
+    for (row.number = 0; row.number < 9; row.number++) {
+        assert(rows_follow(&frame, &row) && frame.rows == row.number + 1);
+    }
+    row.number = 10;
+    assert(!rows_follow(&frame, &row));
+    row = (row_t){.frame = 8, .number = 9};
+    assert(!rows_follow(&frame, &row));
+    row = (row_t){.frame = 9};
+    assert(rows_follow(&frame, &row) && frame.rows == 1);
+    row = (row_t){.frame = 0}; // after 2^32 frames
+    assert(rows_follow(&frame, &row) && frame.number == 0);
+}
+
 static void print_boxes(void) {
     static int8_t scores[BOXES_CELLS * BOXES_CELLS * BOXES_CLASSES];
     static int8_t sides[BOXES_CELLS * BOXES_CELLS * 4];
@@ -76,6 +95,7 @@ int main(void) {
     test_order(0);
     test_order(0xFFFFFFF0u);
     test_full();
+    test_frames();
     print_boxes();
     return 0;
 }

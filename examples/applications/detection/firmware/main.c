@@ -42,11 +42,8 @@ static model_t front;
 static model_t network;
 static rows_t rows;
 static boxes_t boxes;
-static struct {
-    uint32_t number; // as its rows have it
-    uint32_t rows;   // of it that were taken
-    uint32_t done;   // frames before it
-} frame;
+static rows_frame_t frame;
+static uint32_t done; // frames before it
 
 static void check(ember_status_t status) {
     if (status != EMBER_OK) {
@@ -120,7 +117,7 @@ static void log_edge(int16_t edge) {
 }
 
 static void log_frame(void) {
-    log_number(frame.done);
+    log_number(done);
     ember_port_log("\n");
     for (uint32_t i = 0; i < boxes.count; i++) {
         const box_t *box = &boxes.of[i];
@@ -131,18 +128,6 @@ static void log_frame(void) {
         log_edge(box->bottom);
         log_edge((int16_t)(box->score - scale.threshold));
         ember_port_log("\n");
-    }
-}
-
-// A frame of which a row is missing is lost: its other rows are not taken.
-static void take(const row_t *row) {
-    if (row->number == 0) {
-        frame.number = row->frame;
-        frame.rows = 0;
-    }
-    if (row->frame == frame.number && row->number == frame.rows) {
-        see(row);
-        frame.rows++;
     }
 }
 
@@ -161,7 +146,7 @@ static void finish(void) {
     detect();
     ember_port_mark_end(EMBER_MARK_EXECUTE);
     log_frame();
-    frame.done++;
+    done++;
     frame.rows = 0;
 }
 
@@ -182,14 +167,16 @@ int main(void) {
             continue;
         }
         ember_port_mark_begin(EMBER_MARK_CASE); // what a row takes, for measuring
-        take(row);
+        if (rows_follow(&frame, row)) {
+            see(row);
+        }
         ember_port_mark_end(EMBER_MARK_CASE);
         rows_drop(&rows);
         if (frame.rows == CAMERA_ROWS) {
             finish();
         }
     }
-    log_number(atomic_load(&rows.frames) - frame.done);
+    log_number(atomic_load(&rows.frames) - done);
     ember_port_log(" frames lost\n");
     return 0;
 }

@@ -11,6 +11,7 @@
 #include "camera.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -59,6 +60,25 @@ static inline const row_t *rows_first(const rows_t *rows) {
 static inline void rows_drop(rows_t *rows) {
     const uint32_t taken = atomic_load_explicit(&rows->taken, memory_order_relaxed);
     atomic_store_explicit(&rows->taken, taken + 1, memory_order_release);
+}
+
+// The frame whose rows are being taken.
+typedef struct rows_frame {
+    uint32_t number; // as its rows have it
+    uint32_t rows;   // that were taken
+} rows_frame_t;
+
+// Whether `row` is the next one of `frame`, or the first of another one, and counts it
+// then. Of a frame of which a row is missing, no more rows are.
+static inline bool rows_follow(rows_frame_t *frame, const row_t *row) {
+    if (row->number == 0) {
+        *frame = (rows_frame_t){.number = row->frame};
+    }
+    if (row->frame != frame->number || row->number != frame->rows) {
+        return false;
+    }
+    frame->rows++;
+    return true;
 }
 
 #endif // ROWS_H
