@@ -156,7 +156,7 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     as_volumes(&view, args->dims);
     pool->y = y.data;
     memcpy(pool->y_steps, view.strides, sizeof(pool->y_steps));
-    const uint32_t taps = taps_of(pool, args->size != 0);
+    const uint32_t taps = taps_of(pool, args->kernel == 0);
     ember_node_work(node, y.numel, taps);
     if (args->gradient) { // added to element by element
         for (uint32_t i = 1; i < EMBER_STEPS_ANY; i++) {

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pace
 import pytest
+from benchmarks import work
 from committed import CASES, INT8_LAYERS, OPERATORS, check, run
 
 from ember import boards, cases, cli, kernels, program
@@ -39,22 +40,17 @@ SOME = (
 SUBSET = "model or bundle or special"
 FEW = "bundle or special"
 
-MOST_INSTRUCTIONS = 5000  # for a step
-# Of the committed cases; packets on Hexagon.
-MOST_COMMITTED = {"mps3-an547": 256, "hexagon-v68": 128}
+FACTORS = work.factors()
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
-def check_work(results: list[Outcome], most: int = MOST_INSTRUCTIONS) -> None:
-    """No call takes more than `most` instructions for a step of its bound; by default
-    those of a power of two float64 numbers, on cores without instructions for them."""
-    over = [
-        f"{one.name}: {one.instructions} instructions for {one.work} steps"
-        for one in results
-        if one.instructions and one.instructions > most * max(1, one.work or 0)
-    ]
-    assert not over, "\n".join(over)
+def check_work(results: list[Outcome]) -> None:
+    """No program takes more instructions for a step of its bound than its kernels."""
+    board = results[0].board
+    over = work.over(results, FACTORS[board]) if board in FACTORS else []
+    again = f"if a kernel does more now: tools/bench work --board {board} --update"
+    assert not over, "\n".join([*over, again])
 
 
 roomy = pytest.param("mps2-an386", marks=pytest.mark.long)
@@ -71,7 +67,7 @@ def test_dead_memory_may_hold_anything(board: str) -> None:
 def test_all_committed_cases(board: str) -> None:
     results = run([CASES], board)
     check(results)
-    check_work(results, MOST_COMMITTED.get(board, MOST_INSTRUCTIONS))
+    check_work(results)
     counted = boards.load(board).runner.counts is not None
     assert all((one.instructions is not None) is counted for one in results)
 
@@ -93,7 +89,9 @@ def test_every_operator(board: str) -> None:
 )
 def test_int8_layers(board: str) -> None:
     """The committed part of the cortex_m dialect's calls with random shapes."""
-    check(run(INT8_LAYERS, board))
+    results = run(INT8_LAYERS, board)
+    check(results)
+    check_work(results)
 
 
 @pytest.mark.parametrize("board", SOME)

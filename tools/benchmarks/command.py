@@ -20,6 +20,7 @@ from benchmarks import (
     report_cycles,
     sizes,
     sme,
+    work,
 )
 from ember import output, paths
 from ember.errors import SdkError
@@ -68,6 +69,19 @@ def _parser() -> argparse.ArgumentParser:
     wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
+    steps = commands.add_parser("work", help="instructions for a step of work")
+    steps.add_argument("--board", choices=work.BOARDS, help="this one alone")
+    steps.add_argument("--jobs", type=int, default=1, help="cases at once")
+    steps.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    steps.add_argument(
+        "--check",
+        action="store_true",
+        help="fail when a program takes more than its kernels did before",
+    )
+    steps.add_argument(
+        "--update", action="store_true", help="make these figures the known ones"
+    )
+    steps.set_defaults(command=_work)
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
@@ -137,6 +151,26 @@ def _hvx(options: argparse.Namespace, folder: Path) -> int:
     if options.update:
         hvx.write_baseline(costs)
     return _told(hvx.worse(costs, hvx.baseline()) if options.check else [])
+
+
+def _work(options: argparse.Namespace, folder: Path) -> int:
+    names = [options.board] if options.board else work.BOARDS
+    measured = {name: work.measure(name, options.jobs) for name in names}
+    figures = {name: work.of(outcomes) for name, outcomes in measured.items()}
+    table = output.table("operator", *(f">{name}" for name in figures))
+    for operator in sorted({one for rows in figures.values() for one in rows}):
+        values = [rows.get(operator) for rows in figures.values()]
+        table.add_row(operator, *("" if x is None else f"{x:,g}" for x in values))
+    output.console(options.json).print(table)
+    output.write_json(figures, options.json)
+    found = []
+    if options.check:
+        known = work.factors()
+        for name, outcomes in measured.items():
+            found += work.over(outcomes, known.get(name, {}))
+    if options.update:
+        work.write(figures)
+    return _told(found)
 
 
 def _sme(options: argparse.Namespace, folder: Path) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 
 import one_call
 import pytest
+from benchmarks import work as factors
 
 from ember import boards, cases, cli
 from ember.run import testing
@@ -55,6 +56,12 @@ def one(path: Path, **settings: Any) -> testing.Outcome:
             100,
         ),
         ("aten::exp.out(f32[100], f32[100])", 100, 240),
+        (  # a window has two elements each way, each of which is added to
+            "aten::_adaptive_avg_pool2d_backward.out(f32[1,2,3,3], f32[1,2,6,6],"
+            " f32[1,2,6,6])",
+            18 * 4 * 8,
+            18 * 16 * 8 + 300,
+        ),
     ],
 )
 def test_the_bound_is_what_is_multiplied_and_touched(
@@ -105,3 +112,40 @@ def test_work_without_bound_exceeds_every_ceiling() -> None:
     ):
         facts["work"] = work.to_json(works)
         assert len(footprint.over({"work": ceiling}, facts)) == problems
+
+
+def outcome(case: str, instructions: int, steps: int) -> testing.Outcome:
+    return testing.Outcome(
+        *(case, "mps2-an386", "passed", "", CASES / case),
+        instructions=instructions,
+        work=steps,
+    )
+
+
+def test_a_kernel_has_the_factor_of_its_slowest_program() -> None:
+    known = [
+        outcome("op_add", 5000, 100),
+        outcome("op_mm", 200, 100),
+        outcome("op_mm_f64", 1000, 100),
+        outcome("xnnpack_mlp", 300, 100),  # of a delegate
+        outcome("model_mlp", 0, 100),  # was not counted
+    ]
+    found = factors.of(known)
+    assert found == {"aten::add.out": 55, "aten::mm.out": 11, "delegate": 3.3}
+    assert factors.over(known, found) == []
+    more = [outcome("op_mm", 1101, 100), outcome("op_mm", 1100, 100)]
+    (sentence,) = factors.over(more, found)
+    said = "op_mm on mps2-an386: 1,101 instructions for 100 steps"
+    assert sentence == f"{said} are more than 11 for each"
+    assert len(factors.over([outcome("op_sub", 1, 100)], found)) == 1  # nobody measured
+    (sentence,) = factors.over([outcome("op_mm", 100, 10_001)], found)
+    assert "are no bound" in sentence
+
+
+def test_a_program_of_several_kernels_is_as_slow_as_its_slowest() -> None:
+    add, both = outcome("op_add", 500, 100), outcome("op_instance_norm", 900, 100)
+    found = factors.of([add, both])
+    assert found["aten::_native_batch_norm_legit.no_stats_out"] == 9.9
+    assert factors.over([both], found) == []
+    slower = factors.of([add, outcome("model_gru_small", 10_000, 100)])
+    assert slower["aten::add.out"] == 5.5  # others in it may be to blame

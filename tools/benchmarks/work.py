@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions that a step of a kernel's bound stands for, on each kind of core.
+
+While a program is loaded, kernels state a bound of the elementary steps of an execution
+(`ember plan` prints their sum). A kernel's factor on a board is the greatest number of
+instructions (packets on Hexagon) for a step of all committed programs that call it and
+nothing else, and a margin. Parts of backends share a factor, that of the delegate. A
+program whose kernels have factors takes at most the greatest of them for each of its
+steps; if it takes more, its slowest kernel's factor grows.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from ember import boards, cases, paths
+from ember.program import DelegateCall, KernelCall, Method
+from ember.run import testing
+from ember.run.testing import Outcome
+
+BOARDS = ("mps2-an385-v6m", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
+_CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
+FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
+MARGIN = 1.1  # other compilers, small changes of a kernel
+MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
+_DELEGATE = "delegate"
+_FACTORS = Path(__file__).with_name("work.json")
+
+Factors = dict[str, float]  # by operator
+
+
+def measure(board: str, jobs: int = 1) -> list[Outcome]:
+    """The committed programs on an emulated board."""
+    tests = paths.root() / "tests"
+    found = cases.find([tests / one for one in FOLDERS])
+    return testing.test(found, [boards.load(board)], jobs=jobs)
+
+
+def of(outcomes: Iterable[Outcome]) -> Factors:
+    """The factors, of the outcomes of one board."""
+    costs = [(_cost(one), _called(one)) for one in outcomes if one.instructions]
+    found: Factors = {}
+    # Programs of one kernel first; a program of several adds what it alone calls.
+    for cost, called in sorted(costs, key=lambda one: len(one[1])):
+        known = {name: found[name] for name in called if name in found}
+        if len(called) == 1 or cost > max(known.values(), default=0.0):
+            unknown = called - known.keys()
+            for name in unknown or {max(known, key=known.__getitem__)}:
+                found[name] = max(cost, found.get(name, 0.0))
+    return {name: _rounded(cost * MARGIN) for name, cost in sorted(found.items())}
+
+
+def over(outcomes: Iterable[Outcome], factors: Factors) -> list[str]:
+    """A sentence for each program that took more than its kernels' factors allow, or
+    whose bound is far from what it took."""
+    sentences = []
+    for one in outcomes:
+        if not one.instructions:
+            continue
+        most = max((factors.get(name, 0.0) for name in _called(one)), default=0.0)
+        said = (
+            f"{one.name} on {one.board}: {one.instructions:,} instructions for"
+            f" {one.work:,} steps"
+        )
+        if _cost(one) > most:
+            sentences.append(f"{said} are more than {most:g} for each")
+        if _cost(one) * MOST_STEPS < 1:
+            sentences.append(f"{said} are no bound")
+    return sentences
+
+
+def factors() -> dict[str, Factors]:
+    """By board, as they were measured last."""
+    found: dict[str, Factors] = json.loads(_FACTORS.read_text(encoding="utf-8"))
+    return found
+
+
+def write(found: Mapping[str, Factors]) -> None:
+    """Boards that were not measured keep theirs."""
+    merged = {**(factors() if _FACTORS.exists() else {}), **found}
+    text = json.dumps({name: merged[name] for name in sorted(merged)}, indent=1)
+    _FACTORS.write_text(f"{text}\n", encoding="utf-8")
+
+
+def _cost(one: Outcome) -> float:
+    assert one.instructions is not None
+    return one.instructions / max(1, one.work or 0)
+
+
+def _called(one: Outcome) -> set[str]:
+    program = cases.read(cases.Found(one.name, one.path)).program
+    called = {name for method in program.methods for name in _operators(method)}
+    return called or {"nothing"}
+
+
+def _operators(method: Method) -> Iterable[str]:
+    for instruction in method.instructions:
+        if isinstance(instruction, KernelCall):
+            yield method.operators[instruction.op_index].full_name
+        elif isinstance(instruction, DelegateCall):
+            yield _DELEGATE
+
+
+def _rounded(cost: float) -> float:
+    """Up, to three digits."""
+    unit = 10.0 ** (math.floor(math.log10(cost)) - 2)
+    return round(math.ceil(cost / unit) * unit, 6)
