@@ -102,8 +102,10 @@ typedef struct ember_tiles_dsp {
     "smlad r9, r12, r6, r9\n\t"
 #endif
 
-// Of the fields of a task in r0-r5, r5 the end of the filters: pointers and distances,
-// and the frame on the stack.
+// Of the fields of a task in r0-r5, r5 the end of the filters: r14 becomes the blocks
+// to skip, r3 the blocks of all rounds, r10 the end of the columns, r11 the bytes from
+// the end of a pair to the next. They and r4-r9 are the frame on the stack, r3 the
+// filters.
 #define EMBER_TILES_OPEN_DSP                                                           \
     "rsb r12, r3, #0\n\t"                                                              \
     "and r14, r12, #3\n\t"                                                             \
@@ -139,6 +141,22 @@ typedef struct ember_tiles_dsp {
     "cmp r1, r12\n\t"                                                                  \
     "bne 10b\n\t"
 
+// The next pair, whose outputs r4-r6 point to, or the end. A filter takes half of
+// `bytes` beside r3.
+#define EMBER_TILES_CLOSE_DSP(bytes)                                                   \
+    "ldr r7, [sp, #8]\n\t"                                                             \
+    "add r3, #" bytes "\n\t"                                                           \
+    "str r4, [sp, #12]\n\t"                                                            \
+    "str r5, [sp, #16]\n\t"                                                            \
+    "str r6, [sp, #20]\n\t"                                                            \
+    "str r3, [sp, #4]\n\t"                                                             \
+    "add r0, r12\n\t"                                                                  \
+    "add r2, r12\n\t"                                                                  \
+    "cmp r3, r7\n\t"                                                                   \
+    "bne 1b\n\t"                                                                       \
+    "add sp, #40\n\t"                                                                  \
+    "pop {r4-r11}"
+
 // In one piece, since the inner loop takes all registers: the weights of the first
 // filter are read twice, and what changes with a pair lies on the stack. Four blocks in
 // a row; the first time, those that `blocks` lacks to a multiple of four are skipped,
@@ -172,7 +190,6 @@ static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
                      ".endr\n\t"
                      "ldr r4, [r3, #16]\n\t"
                      "ldr r5, [r3, #20]\n\t"
-                     "add r3, #24\n\t"
                      ".irp sum, r10, r11, r14\n\t"
                      "smmlar \\sum, \\sum, r4, \\sum\n\t"
                      ".endr\n\t"
@@ -196,18 +213,7 @@ static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
                      "bfi r9, r14, #8, #8\n\t"
                      "strh r7, [r4], #2\n\t"
                      "strh r8, [r5], #2\n\t"
-                     "strh r9, [r6], #2\n\t"
-                     "ldr r7, [sp, #8]\n\t"
-                     "str r4, [sp, #12]\n\t"
-                     "str r5, [sp, #16]\n\t"
-                     "str r6, [sp, #20]\n\t"
-                     "str r3, [sp, #4]\n\t"
-                     "add r0, r12\n\t"
-                     "add r2, r12\n\t"
-                     "cmp r3, r7\n\t"
-                     "bne 1b\n\t"
-                     "add sp, #40\n\t"
-                     "pop {r4-r11}"
+                     "strh r9, [r6], #2\n\t" EMBER_TILES_CLOSE_DSP("24") //
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
@@ -240,19 +246,7 @@ static inline void ember_tile_sums_dsp(const ember_tile_sums_dsp_t *tiles) {
                      "ldr r1, [sp]\n\t"
                      "strd r7, r10, [r4], #8\n\t"
                      "strd r8, r11, [r5], #8\n\t"
-                     "strd r9, r14, [r6], #8\n\t"
-                     "ldr r7, [sp, #8]\n\t"
-                     "add r3, #8\n\t"
-                     "str r4, [sp, #12]\n\t"
-                     "str r5, [sp, #16]\n\t"
-                     "str r6, [sp, #20]\n\t"
-                     "str r3, [sp, #4]\n\t"
-                     "add r0, r12\n\t"
-                     "add r2, r12\n\t"
-                     "cmp r3, r7\n\t"
-                     "bne 1b\n\t"
-                     "add sp, #40\n\t"
-                     "pop {r4-r11}"
+                     "strd r9, r14, [r6], #8\n\t" EMBER_TILES_CLOSE_DSP("8") //
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");

@@ -2,7 +2,16 @@
 // repeat: the tensor laid side by side, some number of times along each dimension.
 #include "kernels/engine/copy.h"
 
-enum { SELF, REPEATS, OUT };
+#include <stddef.h>
+
+enum { SELF, REPEATS, OUT, OUTER = 6 };
+
+// Dimensions that the copy has no room for are loops around it, outermost first.
+typedef struct {
+    ember_copy_t copy;
+    uint32_t rank;
+    ember_copy_dim_t outer[OUTER];
+} state_t;
 
 // Reads the repeats, gives the view as many dimensions, and computes the output's
 // sizes.
@@ -48,7 +57,32 @@ static bool repeat_dim(ember_view_t *to, ember_view_t *from, uint32_t d,
     return true;
 }
 
+// Leaves as many dimensions as a copy takes. False when there are still more.
+static bool peel(state_t *s, ember_view_t *to, ember_view_t *from) {
+    uint32_t rank = 0;
+
+    for (uint32_t d = 0; d < to->rank; d++) {
+        rank += to->sizes[d] != 1;
+    }
+    s->rank = 0;
+    for (uint32_t d = 0; d < to->rank && rank > EMBER_COPY_DIMS; d++) {
+        if (to->sizes[d] == 1) {
+            continue;
+        }
+        if (s->rank == OUTER) {
+            return false;
+        }
+        s->outer[s->rank++] =
+            (ember_copy_dim_t){to->sizes[d], to->strides[d], from->strides[d]};
+        to->sizes[d] = 1;
+        from->sizes[d] = 1;
+        rank--;
+    }
+    return true;
+}
+
 static ember_status_t prepare(ember_node_t *node, void *state) {
+    state_t *s = state;
     int32_t repeats[EMBER_MAX_RANK], sizes[EMBER_MAX_RANK];
     ember_tensor_t out;
     ember_view_t from, to;
@@ -71,12 +105,34 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
             return ember_node_fail(node, EMBER_UNSUPPORTED, "repeat: too many");
         }
     }
-    return ember_copy_prepare(state, node, &to, &from);
+    if (!peel(s, &to, &from)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "repeat: too many");
+    }
+    return ember_copy_prepare(&s->copy, node, &to, &from);
 }
 
 static int32_t run(void *state) {
-    ember_copy_run(state);
+    const state_t *s = state;
+    int32_t at[OUTER] = {0};
+    uint8_t *to = s->copy.dst;
+    const uint8_t *from = s->copy.src;
+    uint32_t d;
+
+    do {
+        ember_copy_run_at(&s->copy, to, from);
+        for (d = s->rank; d-- > 0;) {
+            const ember_copy_dim_t *dim = &s->outer[d];
+            to += dim->dst;
+            from += dim->src;
+            if (++at[d] < dim->count) {
+                break;
+            }
+            to -= (ptrdiff_t)dim->count * dim->dst;
+            from -= (ptrdiff_t)dim->count * dim->src;
+            at[d] = 0;
+        }
+    } while (d != UINT32_MAX);
     return EMBER_OK;
 }
 
-EMBER_KERNEL(repeat, ember_copy_t);
+EMBER_KERNEL(repeat, state_t);

@@ -418,6 +418,9 @@ def _views() -> Iterator[Case]:
         yield edge(f"{name}_f16", function, real(F16, 2, 3, 4))
         yield edge(f"{name}_b1", function, bools(2, 3, 4))
         yield edge(f"{name}_s64", function, whole(2, 3, 4))
+    # More dimensions than a copy has at once.
+    yield edge("repeat_all", lambda x: x.repeat(2, 3, 2, 3), f32(3, 2, 2, 3))
+    yield edge("repeat_volumes", lambda x: x.repeat(2, 2, 3, 2, 2), f32(2, 3, 2, 2, 3))
     for name in (
         "permute_negative",
         "view_minus",
