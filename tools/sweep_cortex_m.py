@@ -83,11 +83,11 @@ def window() -> dict[str, list[int]]:
     }
 
 
-def image_for(at: dict[str, list[int]]) -> list[int]:
-    """The size of an image that the window fits."""
+def image_for(at: dict[str, list[int]], more: int = 8) -> list[int]:
+    """The size of an image that the window fits, and up to `more`."""
     sides = zip(at["kernel"], at["dilation"], at["padding"], strict=True)
     return [
-        max((k - 1) * step + 1 - 2 * pad, 1) + random.randint(0, 8)
+        max((k - 1) * step + 1 - 2 * pad, 1) + random.randint(0, more)
         for k, step, pad in sides
     ]
 
@@ -96,8 +96,27 @@ def convolution() -> Sweep:
     at = window()
     groups = pick(1, 1, 1, 1, 1, 2, 3)
     depth, each = pick(*CHANNELS), pick(*CHANNELS)
-    filters = groups * each
     x = image(pick(1, 1, 1, 2), groups * depth, *image_for(at))
+    return convolution_of(x, groups * each, depth, at)
+
+
+def tall() -> Sweep:
+    """Windows of many rows over few channels, as over the features of sound."""
+    kernel = pick([10, 4], [5, 5], [8, 3], [7, 7], [3, 3], [4, 2])
+    at = {
+        "kernel": kernel,
+        "stride": [pick(1, 2, 3) for _ in "hw"],
+        "padding": [min(size - 1, pick(0, 1, 2, 4)) for size in kernel],
+        "dilation": [pick(1, 1, 1, 2), pick(1, 1, 1, 1, 2)],
+    }
+    depth, filters = pick(1, 1, 2, 3, 5, 6), pick(3, 8, 16, 31, 32, 64, 100)
+    x = image(pick(1, 1, 1, 2), depth, *image_for(at, 30))
+    return convolution_of(x, filters, depth, at)
+
+
+def convolution_of(
+    x: torch.Tensor, filters: int, depth: int, at: dict[str, list[int]]
+) -> Sweep:
     w = int8(filters, *at["kernel"], depth, least=pick(-127, -127, -128))
     last = [random.randint(-127, 128), random.randint(-128, 127)]
     products = depth * at["kernel"][0] * at["kernel"][1]
@@ -227,7 +246,12 @@ def transposes() -> Iterator[Sweep]:
     return (transposed() for _ in range(COUNT))
 
 
-FAMILIES = (convolutions, depthwises, transposes, linears, batch_matmuls)
+def talls() -> Iterator[Sweep]:
+    random.seed(6)
+    return (tall() for _ in range(COUNT))
+
+
+FAMILIES = (convolutions, talls, depthwises, transposes, linears, batch_matmuls)
 
 if __name__ == "__main__":
     sys.exit(main(FAMILIES))

@@ -178,9 +178,8 @@ static const int8_t *row_apart(const ember_cells_hvx_t *s, const int8_t *x, int3
     return there ? x + (ptrdiff_t)row * s->width.in * s->pixel : NULL;
 }
 
-static void make_all_apart(const ember_cells_hvx_t *s, int8_t *to, int8_t *room) {
-    const int8_t *x = s->x;
-
+static void make_all_apart(const ember_cells_hvx_t *s, const int8_t *x, int8_t *to,
+                           int8_t *room) {
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t i = 0; i < s->rows; i++) {
             const int8_t *from = row_apart(s, x, i - s->height.padding);
@@ -194,17 +193,16 @@ static void make_all_apart(const ember_cells_hvx_t *s, int8_t *to, int8_t *room)
     }
 }
 
-const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, int8_t *image,
-                                   int8_t *room) {
+const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, const int8_t *x,
+                                   int8_t *image, int8_t *room) {
     const ptrdiff_t pitch = (ptrdiff_t)s->width.in * s->channels;
-    const int8_t *x = s->x;
     int8_t *to = image;
 
     if (s->direct) {
-        return s->x;
+        return x;
     }
     if (!is_dense(s)) {
-        make_all_apart(s, image, room);
+        make_all_apart(s, x, image, room);
         return image;
     }
     for (int32_t n = 0; n < s->batches; n++) {

@@ -39,9 +39,10 @@ int64_t ember_cells_hvx_image_bytes(const ember_cells_hvx_t *cells);
 int64_t ember_cells_hvx_sums_bytes(const ember_cells_hvx_t *cells);
 int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *cells);
 
-// Makes the image in `image`, unless it serves as it is. Returns the cells.
-const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *cells, int8_t *image,
-                                   int8_t *room);
+// Makes the image of x, which lies as cells->x does, in `image`, unless it serves as it
+// is. Returns the cells.
+const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *cells, const int8_t *x,
+                                   int8_t *image, int8_t *room);
 
 // sums[b, y, x] = factor * the sum of the elements of the window whose first cell is x,
 // in row y of windows; `made` is the image.

@@ -55,6 +55,31 @@ static int32_t or_else(int32_t number, int32_t other) {
     return number == 0 ? other : number;
 }
 
+// Windows that are gathered are the pixels of an image, and a filter a row of weights.
+static bool plan_gathered(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
+                          const ember_columns_form_hvx_t *form, int32_t merged) {
+    s->gathered.cell = 0;
+    if (form->turned || form->w_offset != 0 || form->pixel != 0 ||
+        form->rows_apart > 1 || form->columns_apart > 1) {
+        return false;
+    }
+    ember_gathered_hvx_plan(&s->gathered, conv, merged, BYTES_MAX);
+    return s->gathered.cell != 0;
+}
+
+static ember_conv_s8_t gathered_conv(const ember_columns_hvx_t *s,
+                                     const ember_conv_s8_t *conv) {
+    const int32_t windows = ember_gathered_hvx_windows(&s->gathered);
+    ember_conv_s8_t one = *conv;
+
+    one.batches = 1;
+    one.channels = s->gathered.cell;
+    one.depth = (int32_t)ember_conv_s8_taps(conv) * conv->depth;
+    one.height = (ember_conv_s8_axis_t){1, 1, 1, 1, 0, 1};
+    one.width = (ember_conv_s8_axis_t){windows, windows, 1, 1, 0, 1};
+    return one;
+}
+
 static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
                        const ember_columns_form_hvx_t *form) {
     s->cells = (ember_cells_hvx_t){
@@ -112,11 +137,12 @@ static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
 
 // Bytes from the first aligned one of scratch to its parts.
 typedef struct places {
+    int64_t image; // of cells; before, windows that are gathered
     int64_t sums;
     int64_t numbers;
     int64_t block;
     int64_t weights;
-    int64_t rows; // of filters; before, of cells
+    int64_t rows; // of filters; before, of cells, or the image to gather from
     int64_t all;
 } places_t;
 
@@ -125,11 +151,15 @@ static int64_t vectors(int64_t bytes) {
 }
 
 static places_t places_of(const ember_columns_hvx_t *s) {
-    const int64_t room = ember_cells_hvx_room_bytes(&s->cells);
+    const bool gathers = s->gathered.cell != 0;
+    const int64_t padded = gathers ? ember_gathered_hvx_room_bytes(&s->gathered) : 0;
+    const int64_t cells = ember_cells_hvx_room_bytes(&s->cells);
+    const int64_t room = padded > cells ? padded : cells;
     const int64_t rows = ember_panel_hvx_rows_bytes(&s->filters);
     places_t at;
 
-    at.sums = vectors(ember_cells_hvx_image_bytes(&s->cells));
+    at.image = gathers ? vectors(ember_gathered_hvx_bytes(&s->gathered)) : 0;
+    at.sums = at.image + vectors(ember_cells_hvx_image_bytes(&s->cells));
     at.numbers = at.sums + ember_cells_hvx_sums_bytes(&s->cells);
     at.block = at.numbers + EMBER_PANEL_NUMBERS_BYTES;
     at.weights = at.block + EMBER_PANEL_BLOCK_BYTES;
@@ -158,9 +188,12 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups or scales");
     }
     // What is added to weights would be to those that merged windows have more, too.
-    const int32_t merged = form->w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
-    plan_cells(s, conv, form);
-    if (!fits(s, conv) || !plan_filters(s, conv, form->turned, merged)) {
+    const int32_t most = form->w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
+    const bool gathers = plan_gathered(s, conv, form, most);
+    const ember_conv_s8_t flat = gathers ? gathered_conv(s, conv) : *conv;
+    const int32_t merged = gathers ? 1 : most;
+    plan_cells(s, &flat, form);
+    if (!fits(s, conv) || !plan_filters(s, &flat, form->turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
     s->y = conv->y;
@@ -177,7 +210,8 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
 }
 
 bool ember_columns_hvx_aligned(const ember_columns_hvx_t *s) {
-    return !s->cells.direct || (uintptr_t)s->cells.x % EMBER_STEP_HVX == 0;
+    return !s->cells.direct || s->gathered.cell != 0 ||
+           (uintptr_t)s->cells.x % EMBER_STEP_HVX == 0;
 }
 
 // --- run -----------------------------------------------------------------------------
@@ -238,7 +272,14 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
     };
     const int32_t lanes = s->filters.filters * s->filters.merged;
     const int32_t most = EMBER_PANEL_HVX * LANES;
-    const int8_t *x = ember_cells_hvx_make(&s->cells, scratch, scratch + at.block);
+    const int8_t *image = s->cells.x;
+
+    if (s->gathered.cell != 0) {
+        ember_gathered_hvx_make(&s->gathered, scratch, scratch + at.block);
+        image = scratch;
+    }
+    const int8_t *x =
+        ember_cells_hvx_make(&s->cells, image, scratch + at.image, scratch + at.block);
 
     ember_cells_hvx_sum(&s->cells, x, s->w_offset - 128, sums, scratch + at.block);
     for (int32_t first = (lanes - 1) / most * most; first >= 0; first -= most) {

@@ -6,10 +6,12 @@
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H
 
 #include "kernels/cortex_m/cells_hvx.h"
+#include "kernels/cortex_m/gathered_hvx.h"
 #include "kernels/cortex_m/panel_hvx.h"
 #include "kernels/cortex_m/worth_hvx.h"
 
 typedef struct ember_columns_hvx {
+    ember_gathered_hvx_t gathered; // the image of the cells, where its cell is not 0
     ember_cells_hvx_t cells;
     ember_filters_hvx_t filters;
     ember_terms_hvx_t terms;

@@ -207,12 +207,15 @@ INLINE HVX_Vector sums_of_any(const row_t *row, const int8_t *b, int32_t count,
 // Sums of `count` rows of b, up to 32. Apart, for the sake of registers.
 static __attribute__((noinline)) HVX_Vector sums_of(const row_t *row, const int8_t *b,
                                                     int32_t count, HVX_Vector *block) {
-    if (row->inner == EMBER_HVX && count == LANES) {
-        return row->is_unsigned ? sums_of_vectors(row, b, true)
-                                : sums_of_vectors(row, b, false);
-    }
     return row->is_unsigned ? sums_of_any(row, b, count, block, true)
                             : sums_of_any(row, b, count, block, false);
+}
+
+// The same of 32 rows that are a vector each.
+static __attribute__((noinline)) HVX_Vector sums_of_lanes(const row_t *row,
+                                                          const int8_t *b) {
+    return row->is_unsigned ? sums_of_vectors(row, b, true)
+                            : sums_of_vectors(row, b, false);
 }
 
 // What the offset of b adds to every sum.
@@ -285,9 +288,12 @@ static void run_whole(const ember_matmul_s8_t *s, const row_t *row,
     const int32_t *bias = s->bias == NULL ? none : s->bias + column;
     HVX_Vector words[4];
 
+    const bool are_vectors = row->inner == EMBER_HVX;
+
     EMBER_HVX_UNROLL
     for (int v = 0; v < 4; v++) {
-        const HVX_Vector sum = sums_of(row, b, LANES, block);
+        const HVX_Vector sum =
+            are_vectors ? sums_of_lanes(row, b) : sums_of(row, b, LANES, block);
         words[v] =
             scaled(scales, Q6_Vw_vadd_VwVw(sum, ember_hvx_load_any(bias + v * LANES)));
         b += (ptrdiff_t)LANES * s->inner;
@@ -307,7 +313,9 @@ static void run_rest(const ember_matmul_s8_t *s, const row_t *row,
         const int32_t count = left < LANES ? left : LANES;
         words[v] = Q6_V_vzero();
         if (count > 0) {
-            HVX_Vector sum = sums_of(row, b, count, block);
+            HVX_Vector sum = row->inner == EMBER_HVX && count == LANES
+                                 ? sums_of_lanes(row, b)
+                                 : sums_of(row, b, count, block);
             if (s->bias != NULL) {
                 sum =
                     Q6_Vw_vadd_VwVw(sum, ember_hvx_load_part(s->bias + at, count * 4));

@@ -7,14 +7,6 @@
 
 #include "kernels/cortex_m/conv_s8.h"
 
-// Under a sanitizer, on the model of the vectors, every layer is: tests have small
-// ones.
-#if defined(__SANITIZE_ADDRESS__)
-enum { EMBER_EACH_PACKET = 1 << 20 };
-#else
-enum { EMBER_EACH_PACKET = 1 };
-#endif
-
 // What an output of so many products takes in portable C.
 static inline int64_t ember_packets_of_output(int64_t products) {
     return 3 * products + 15;
@@ -34,7 +26,7 @@ static inline int64_t ember_taps_inside(const ember_conv_s8_axis_t *axis) {
 // What a convolution takes in portable C.
 static inline int64_t ember_packets_of_conv(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
-    const int64_t images = (int64_t)conv->batches * conv->filters * EMBER_EACH_PACKET;
+    const int64_t images = (int64_t)conv->batches * conv->filters;
     return images * (3 * ember_taps_inside(h) * ember_taps_inside(w) * conv->depth +
                      15 * (int64_t)h->out * w->out);
 }
@@ -42,7 +34,7 @@ static inline int64_t ember_packets_of_conv(const ember_conv_s8_t *conv) {
 // The same of a depthwise one.
 static inline int64_t ember_packets_of_depthwise(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
-    const int64_t images = (int64_t)conv->batches * conv->filters * EMBER_EACH_PACKET;
+    const int64_t images = (int64_t)conv->batches * conv->filters;
     return images * (5 * ember_taps_inside(h) * ember_taps_inside(w) +
                      40 * (int64_t)h->out * w->out);
 }

@@ -87,8 +87,6 @@ def calls_of(done: subprocess.CompletedProcess[str]) -> int:
 # No seed of the fuzzer has arguments that these take; the plan makes rows and scratch.
 SELDOM = {"rows", "rows_enter", "scratch"}
 SELDOM |= {"adaptive_avg_pool2d_backward", "unbind_copy_strided"}
-# No case has several channels with several filters each; tools/sweep_cortex_m.py has.
-SELDOM |= {"quantized_depthwise_conv2d_many_hvx"}
 # Models of instruction sets: their kernels come before the portable ones.
 SETS: dict[str, Sequence[str]] = {
     "portable": (),

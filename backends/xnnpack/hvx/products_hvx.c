@@ -404,10 +404,10 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node,
         walk.row = plan->row_step == 0 ? i : 0;
         cells.padding = padding_of(node->in[0], i);
         for (uint32_t group = 0; group < geometry->groups; group++) {
-            cells.x = image + (size_t)group * (uint32_t)cells.channels;
+            const int8_t *x = image + (size_t)group * (uint32_t)cells.channels;
             panel.column = group * geometry->n;
             walk.y = i * out + panel.column;
-            walk.cells = ember_cells_hvx_make(&cells, (int8_t *)scratch, room);
+            walk.cells = ember_cells_hvx_make(&cells, x, (int8_t *)scratch, room);
             ember_cells_hvx_sum(&cells, walk.cells, -type->added, firsts, room);
             packed = run_group(&walk, &panel, packed, scratch + at.weights);
         }
