@@ -107,7 +107,12 @@ def stay_below(models: Sequence[Path], board: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["int8_resnet8_small_m55", "model_mlp_small", "xnnpack_resnet8_static"]
+    "name",
+    [
+        pytest.param("int8_resnet8_small_m55", marks=pytest.mark.broad),
+        "model_mlp_small",
+        "xnnpack_resnet8_static",
+    ],
 )
 def test_vectors_of_hexagon_stay_below_their_bound(name: str) -> None:
     """Kernels with vectors on the stack, portable ones, and nodes of a delegate."""

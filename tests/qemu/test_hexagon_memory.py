@@ -13,7 +13,7 @@ from ember.cases import inputs
 from ember.run import run
 from ember.toolchain import emulator
 
-pytestmark = [pytest.mark.qemu, pytest.mark.slow]
+pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
 _CASE = paths.root() / "tests" / "cases" / "int8_ds_cnn_small_m4"
 _BASE = 0x3000_0000

@@ -171,6 +171,7 @@ def test_a_board_that_runs_code_from_one_memory_is_told(
     assert "leave `code` out of ember.yaml" in said
 
 
+@pytest.mark.broad
 def test_too_little_room_is_told_in_bytes(capsys: pytest.CaptureFixture[str]) -> None:
     moved("itcm", "*conv2d*")
     assert cli.main(["build", str(M55), "--board", m55_board(2 * K)]) == 1
