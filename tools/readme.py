@@ -116,6 +116,7 @@ def renewed(example: Example, lines: Sequence[str]) -> str:
 
 def main() -> int:
     text = README.read_text(encoding="utf-8")
+    check = "--check" in sys.argv[1:]
     wrong = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -125,8 +126,9 @@ def main() -> int:
             for line in stale(example, lines):
                 wrong = 1
                 print(f"$ {example.command}\n  {line}")
-            text = text.replace("\n".join(example.shown), renewed(example, lines))
-    if "--check" not in sys.argv[1:]:
+            if not check:
+                text = text.replace("\n".join(example.shown), renewed(example, lines))
+    if not check:
         README.write_text(text, encoding="utf-8")
         return 0
     return wrong
