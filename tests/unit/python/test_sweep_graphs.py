@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -158,6 +159,21 @@ def test_each_graph_that_differs_is_shrunk_once(
     assert set(shrunk.values()) == {"host"} or shrunk.get("core_000001") == "host-asan"
     assert said[1:3] == ["v1 = torch.sin(v0)", "return v1"]
     assert said[-1] == "2 graphs more differ and were not shrunk"
+
+
+def test_a_board_without_its_tools_ends_no_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What ran elsewhere would be told to nobody."""
+
+    def smallest(*_: object) -> str:
+        raise SdkError("Hexagon needs a library")
+
+    shrink = SimpleNamespace(smallest=smallest)
+    monkeypatch.setitem(sys.modules, "ember.sweep.graphs.shrink", shrink)
+    monkeypatch.setattr("ember.sweep.graphs.shrink", shrink, raising=False)
+    wrong = Mismatch(Seed("core", 1), boards.load("host"), Option(), None, tmp_path)
+    assert sources._shrink(wrong) == (wrong, "not shrunk: Hexagon needs a library")
 
 
 def test_a_case_is_offered_to_the_scheduler_once() -> None:
