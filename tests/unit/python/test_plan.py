@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,21 @@ def test_generated_c_names_every_size(data: Path) -> None:
     text = code.model_data(pack.Part(one, made, changing=False))
     assert 'section(".ember_arena.ram.forward_arena")' in text
     assert ".balign" in image.assembly(pack.Part(one, made, changing=False))
+
+
+def test_a_source_file_may_have_headers_of_several_models(
+    data: Path, tmp_path: Path
+) -> None:
+    on = board([flash(512 * K), ram(64 * K)])
+    text = ""
+    for name in ("mlp", "add"):
+        one = Improved.of(model.read(data / f"{name}.pte"))
+        text += code.plan_header(one, make(data / f"{name}.pte", on))
+    text += "int both[EMBER_MLP_MODEL_BYTES == EMBER_MODEL_BYTES ? 1 : -1];\n"
+    text += "int other[EMBER_ADD_MODEL_BYTES < EMBER_MODEL_BYTES ? 1 : -1];\n"
+    source = tmp_path / "both.c"
+    source.write_text(text)
+    subprocess.run(["cc", "-Werror", "-fsyntax-only", source], check=True)
 
 
 def test_method_names_are_escaped() -> None:
