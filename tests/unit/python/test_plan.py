@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from lending import unplanned
 
-from ember import boards, model
+from ember import boards, cli, model
 from ember.build import pack
 from ember.build.pack import code, edges, image
 from ember.errors import SdkError
@@ -116,18 +116,19 @@ def test_generated_c_names_every_size(data: Path) -> None:
     assert ".balign" in image.assembly(pack.Part(one, made, changing=False))
 
 
-def test_a_source_file_may_have_headers_of_several_models(
-    data: Path, tmp_path: Path
-) -> None:
-    on = board([flash(512 * K), ram(64 * K)])
-    text = ""
-    for name in ("mlp", "add"):
-        one = Improved.of(model.read(data / f"{name}.pte"))
-        text += code.plan_header(one, make(data / f"{name}.pte", on))
-    text += "int both[EMBER_MLP_MODEL_BYTES == EMBER_MODEL_BYTES ? 1 : -1];\n"
-    text += "int other[EMBER_ADD_MODEL_BYTES < EMBER_MODEL_BYTES ? 1 : -1];\n"
+def test_a_source_file_may_have_headers_of_several_models(tmp_path: Path) -> None:
+    pair = Path(__file__).parents[3] / "examples/models/pair"
+    models = [str(pair / f"{name}.pte") for name in ("smooth", "judge")]
+    words = ["package", *models, "--board", "mps2-an386", "--out", str(tmp_path)]
+    assert cli.main(words) == 0
     source = tmp_path / "both.c"
-    source.write_text(text)
+    source.write_text(
+        """#include "src/model/smooth_plan.h"
+#include "src/model/judge_plan.h"
+int first[EMBER_SMOOTH_MODEL_BYTES == EMBER_MODEL_BYTES ? 1 : -1];
+int other[EMBER_JUDGE_MODEL_BYTES != EMBER_MODEL_BYTES ? 1 : -1];
+"""
+    )
     subprocess.run(["cc", "-Werror", "-fsyntax-only", source], check=True)
 
 
