@@ -4,8 +4,8 @@
 // outputs are looked up. Contract: softmax_s8.h.
 #include <string.h>
 
-#include "kernels/cortex_m/scale_hvx.h"
 #include "kernels/cortex_m/softmax_s8.h"
+#include "kernels/cortex_m/table_hvx.h"
 #include "kernels/engine/mathf.h"
 
 enum { NUMBERS = 256, FEW = 16 }; // below, there is little to look up
@@ -50,26 +50,6 @@ static int8_t step_of(float weight, float sum) {
     return (int8_t)(steps > INT8_MAX ? INT8_MAX : steps);
 }
 
-// Outputs of a line by the table.
-static void look_up(const int8_t *steps, const int8_t *x, int32_t count, int8_t *y) {
-    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
-    const HVX_Vector low = Q6_Vb_vshuff_Vb(ember_hvx_load_any(steps));
-    const HVX_Vector high = Q6_Vb_vshuff_Vb(ember_hvx_load_any(steps + EMBER_HVX));
-
-    for (int32_t left = count; left > 0; left -= EMBER_HVX) {
-        const HVX_Vector place = Q6_V_vxor_VV(ember_load_left_hvx(x, left), flip);
-        HVX_Vector found = Q6_V_vzero();
-        EMBER_HVX_UNROLL
-        for (int part = 0; part < 4; part++) {
-            found = Q6_Vb_vlut32or_VbVbVbR(found, place, low, part);
-            found = Q6_Vb_vlut32or_VbVbVbR(found, place, high, part + 4);
-        }
-        ember_store_left_hvx(y, found, left);
-        x += EMBER_HVX;
-        y += EMBER_HVX;
-    }
-}
-
 // Weights that are known stay, as long as the largest element does.
 static void line(const ember_softmax_s8_t *s, const int8_t *x, int8_t *y,
                  tables_t *tables) {
@@ -101,7 +81,7 @@ static void line(const ember_softmax_s8_t *s, const int8_t *x, int8_t *y,
         const uint32_t at = tables->listed[i];
         tables->steps[at] = step_of(tables->weights[at], sum);
     }
-    look_up(tables->steps, x, count, y);
+    ember_look_up_hvx(tables->steps, x, count, y);
 }
 
 static int32_t run(void *state) {

@@ -33,7 +33,6 @@ TIMES = re.compile(rb'("(?:\w*_)?(?:seconds|s)":) [0-9.e-]+')
 @dataclass(frozen=True)
 class Found:
     writes: int
-    code: int  # without faults
     problems: list[str]
 
 
@@ -177,9 +176,8 @@ def main(folder: Path, error: int, step: int, words: list[str]) -> Found:
 
     work = folder / "work"
     before, cached = tree(work), folder / "cache"
-    links = {
-        path.name: path.readlink() for path in cached.iterdir() if path.is_symlink()
-    }
+    linked = [path for path in cached.iterdir() if path.is_symlink()]
+    links = {path.name: path.readlink() for path in linked}
     runner = Runner(folder, words, error)
 
     def clean() -> None:
@@ -204,7 +202,7 @@ def main(folder: Path, error: int, step: int, words: list[str]) -> Found:
         if code != 0 or tree(work) != after:
             wrong.append(f"the next run ended with {code}: {sentences(said)}")
         problems += [f"write {at}: {text}" for text in wrong]
-    return Found(writes, 0, problems)
+    return Found(writes, problems)
 
 
 if __name__ == "__main__":

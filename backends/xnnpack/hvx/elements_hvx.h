@@ -5,6 +5,7 @@
 #define EMBER_XNNPACK_HVX_ELEMENTS_H
 
 #include "backends/xnnpack/nodes/elements.h"
+#include "kernels/cortex_m/table_hvx.h"
 #include "requantise_hvx.h"
 
 // What float32 are multiplied by: a positive normal number.
@@ -63,28 +64,6 @@ static inline void xnn_hvx_quantise(const float *x, uint32_t count, float factor
 // --- tables --------------------------------------------------------------------------
 
 enum { XNN_HVX_TABLE = 256 };
-
-// Vectors of what int8 becomes.
-typedef struct xnn_hvx_table {
-    HVX_Vector low; // of negative numbers
-    HVX_Vector high;
-} xnn_hvx_table_t;
-
-INLINE xnn_hvx_table_t xnn_hvx_table(const int8_t *numbers) {
-    return (xnn_hvx_table_t){Q6_Vb_vshuff_Vb(ember_hvx_load_any(numbers)),
-                             Q6_Vb_vshuff_Vb(ember_hvx_load_any(numbers + EMBER_HVX))};
-}
-
-INLINE HVX_Vector xnn_hvx_looked_up(const xnn_hvx_table_t *table, HVX_Vector x) {
-    const HVX_Vector place = Q6_V_vxor_VV(x, Q6_Vb_vsplat_R(INT8_MIN));
-    HVX_Vector y = Q6_V_vzero();
-    EMBER_HVX_UNROLL
-    for (int part = 0; part < 4; part++) {
-        y = Q6_Vb_vlut32or_VbVbVbR(y, place, table->low, part);
-        y = Q6_Vb_vlut32or_VbVbVbR(y, place, table->high, part + 4);
-    }
-    return y;
-}
 
 // All int8, from the least.
 static inline void xnn_hvx_all_bytes(int8_t *to) {

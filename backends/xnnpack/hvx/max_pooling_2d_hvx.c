@@ -16,7 +16,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 }
 
 // What the largest numbers become.
-static xnn_hvx_table_t table_of(const ember_xnn_node_t *node) {
+static ember_table_hvx_t table_of(const ember_xnn_node_t *node) {
     int8_t all[XNN_HVX_TABLE], made[XNN_HVX_TABLE];
     float numbers[XNN_CHUNK];
     xnn_hvx_all_bytes(all);
@@ -24,7 +24,7 @@ static xnn_hvx_table_t table_of(const ember_xnn_node_t *node) {
         ember_xnn_load(node->in[0], all + i, 1, XNN_CHUNK, numbers);
         ember_xnn_store(node, made + i, XNN_CHUNK, numbers);
     }
-    return xnn_hvx_table(made);
+    return ember_table_hvx(made);
 }
 
 // Where a window's taps lie in the image.
@@ -36,7 +36,7 @@ typedef struct taps {
     int32_t column;
 } taps_t;
 
-static void put_pixel(const taps_t *taps, const xnn_hvx_table_t *table,
+static void put_pixel(const taps_t *taps, const ember_table_hvx_t *table,
                       int32_t channels, int8_t *y) {
     for (int32_t c = 0; c < channels; c += EMBER_HVX) {
         const int32_t left = channels - c;
@@ -48,7 +48,7 @@ static void put_pixel(const taps_t *taps, const xnn_hvx_table_t *table,
                 most = Q6_Vb_vmax_VbVb(most, ember_load_left_hvx(x, left));
             }
         }
-        ember_store_left_hvx(y + c, xnn_hvx_looked_up(table, most), left);
+        ember_store_left_hvx(y + c, ember_looked_up_hvx(table, most), left);
     }
 }
 
@@ -61,7 +61,7 @@ static void put_none(const ember_xnn_node_t *node, int32_t channels, int8_t *y) 
 }
 
 static void put_row(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
-                    const xnn_hvx_table_t *table, const int8_t *image, int32_t oy,
+                    const ember_table_hvx_t *table, const int8_t *image, int32_t oy,
                     int8_t *y) {
     const int32_t pitch = window->x.in * window->channels;
     int32_t y0, y1, x0, x1;
@@ -85,7 +85,7 @@ static void put_row(const ember_xnn_node_t *node, const ember_xnn_window_t *wind
 }
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
-    const xnn_hvx_table_t table = table_of(node);
+    const ember_table_hvx_t table = table_of(node);
     const int8_t *image = node->in[0]->constant;
     int8_t *y = node->out[0]->data;
     ember_xnn_window_t window;

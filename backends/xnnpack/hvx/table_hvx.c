@@ -30,12 +30,12 @@ void ember_xnn_hvx_table_run(const ember_xnn_graph_t *graph,
     all.out[0] = &out;
     xnn_hvx_all_bytes(numbers[0]);
     plain->run(graph, &all);
-    const xnn_hvx_table_t table = xnn_hvx_table(numbers[1]);
+    const ember_table_hvx_t table = ember_table_hvx(numbers[1]);
     const int8_t *x = node->in[0]->constant;
     int8_t *y = node->out[0]->data;
     for (int32_t left = (int32_t)count; left > 0; left -= EMBER_HVX) {
         const HVX_Vector bytes = ember_load_left_hvx(x, left);
-        ember_store_left_hvx(y, xnn_hvx_looked_up(&table, bytes), left);
+        ember_store_left_hvx(y, ember_looked_up_hvx(&table, bytes), left);
         x += EMBER_HVX;
         y += EMBER_HVX;
     }
