@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "kernels/cortex_m/conv_s8_run.h"
+
 enum { LANES = EMBER_LANES_HVX };
 enum { BYTES_MAX = 1 << 28 };                // of scratch
 enum { TILE_PACKETS = 12, MOST_MERGED = 8 }; // for choosing only
@@ -286,5 +288,27 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
         const ember_panel_hvx_t panel =
             ember_panel_hvx_pack(&s->filters, &s->terms, first, &memory);
         run_panel(s, &panel, x, sums, first);
+    }
+}
+
+// --- convolutions --------------------------------------------------------------------
+
+ember_status_t ember_columns_conv_hvx_prepare(ember_columns_conv_hvx_t *s,
+                                              ember_node_t *node, bool depthwise) {
+    const ember_columns_form_hvx_t form = {.turned = depthwise};
+
+    if (s->conv.over ||
+        !ember_columns_hvx_pays(&s->conv, ember_packets_of_conv(&s->conv))) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: an output lies over its input, or is small");
+    }
+    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, &form);
+}
+
+void ember_columns_conv_hvx_run(const ember_columns_conv_hvx_t *s, bool depthwise) {
+    if (ember_columns_hvx_aligned(&s->columns)) {
+        ember_columns_hvx_run(&s->columns);
+    } else {
+        ember_conv_s8_run(&s->conv, depthwise);
     }
 }

@@ -56,4 +56,18 @@ int32_t ember_columns_hvx_merged(const ember_conv_s8_t *conv);
 bool ember_columns_hvx_aligned(const ember_columns_hvx_t *columns);
 void ember_columns_hvx_run(const ember_columns_hvx_t *columns);
 
+// A convolution of one group as a kernel has it: its arguments, and the windows.
+typedef struct ember_columns_conv_hvx {
+    ember_conv_s8_t conv;
+    ember_columns_hvx_t columns;
+} ember_columns_conv_hvx_t;
+
+// Takes the arguments in `conv`. UNSUPPORTED where the output lies over the input too,
+// or portable C takes fewer packets. `depthwise`: all filters see one channel.
+EMBER_MUST_USE ember_status_t ember_columns_conv_hvx_prepare(
+    ember_columns_conv_hvx_t *conv, ember_node_t *node, bool depthwise);
+
+// In portable C where the image lies at an address that vectors cannot read from.
+void ember_columns_conv_hvx_run(const ember_columns_conv_hvx_t *conv, bool depthwise);
+
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H

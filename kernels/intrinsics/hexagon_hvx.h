@@ -62,7 +62,7 @@ static inline HVX_Vector ember_hvx_load_part(const void *from, int32_t count) {
     return Q6_V_valign_VVR(high, low, (int32_t)(uintptr_t)bytes);
 }
 
-// The first `count` bytes, 0 to 128; no other byte is written.
+// The first `count` bytes, 1 to 128; no other byte is written.
 static inline void ember_hvx_store_part(void *to, HVX_Vector x, int32_t count) {
     char *bytes = to;
     const int32_t at = (int32_t)((uintptr_t)bytes & 127);

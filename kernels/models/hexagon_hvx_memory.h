@@ -38,6 +38,9 @@ static inline HVX_Vector ember_hvx_load_part(const void *from, int32_t count) {
 }
 
 static inline void ember_hvx_store_part(void *to, HVX_Vector x, int32_t count) {
+    if (count < 1 || count > EMBER_HVX) {
+        __builtin_trap(); // on Hexagon, 0 bytes are 128 where `to` is aligned
+    }
     memcpy(to, &x, (size_t)count);
 }
 

@@ -85,6 +85,9 @@ static int32_t run(void *state) {
         x += EMBER_HVX;
         y += EMBER_HVX;
     }
+    if (left == 0) {
+        return EMBER_OK;
+    }
     for (int i = 0; i < 4; i++) {
         const int32_t bytes = ember_hvx_hidden((left - i * 32) * 4);
         words[i] = Q6_V_vzero();

@@ -21,9 +21,9 @@ from ember.run import testing
 from ember.run.testing import Outcome
 
 ALL = ("host", "mps2-an386", "mps3-an547", "qemu-a64-sme")
-# `make check` has all cases on Hexagon, too, and cores between these: a core's own
+# CI has all cases on Hexagon, too, and `make check` cores between these: a core's own
 # libraries take a compiler up to a minute.
-EVERY = (*ALL, pytest.param("hexagon-v68", marks=pytest.mark.long))
+EVERY = (*ALL, pytest.param("hexagon-v68", marks=pytest.mark.broad))
 # CI has these as well.
 BROAD = [
     pytest.param(name, marks=pytest.mark.broad)

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ember import boards, cases, paths
+from ember.errors import SdkError
 from ember.program import DelegateCall, KernelCall, Method
 from ember.run import testing
 from ember.run.testing import Outcome
@@ -33,10 +34,14 @@ Factors = dict[str, float]  # by operator
 
 
 def measure(board: str, jobs: int = 1) -> list[Outcome]:
-    """The committed programs on an emulated board."""
+    """The committed programs on an emulated board; all must pass."""
     tests = paths.root() / "tests"
     found = cases.find([tests / one for one in FOLDERS])
-    return testing.test(found, [boards.load(board)], jobs=jobs)
+    outcomes = testing.test(found, [boards.load(board)], jobs=jobs)
+    wrong = next((one for one in outcomes if one.status != "passed"), None)
+    if wrong is not None:
+        raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
+    return outcomes
 
 
 def of(outcomes: Iterable[Outcome]) -> Factors:
