@@ -145,7 +145,6 @@ typedef struct places {
     int64_t block;
     int64_t weights;
     int64_t rows; // of filters; before, of cells, or the image to gather from
-    int64_t all;
 } places_t;
 
 static int64_t vectors(int64_t bytes) {
@@ -154,10 +153,6 @@ static int64_t vectors(int64_t bytes) {
 
 static places_t places_of(const ember_columns_hvx_t *s) {
     const bool gathers = s->gathered.cell != 0;
-    const int64_t padded = gathers ? ember_gathered_hvx_room_bytes(&s->gathered) : 0;
-    const int64_t cells = ember_cells_hvx_room_bytes(&s->cells);
-    const int64_t room = padded > cells ? padded : cells;
-    const int64_t rows = ember_panel_hvx_rows_bytes(&s->filters);
     places_t at;
 
     at.image = gathers ? vectors(ember_gathered_hvx_bytes(&s->gathered)) : 0;
@@ -166,10 +161,23 @@ static places_t places_of(const ember_columns_hvx_t *s) {
     at.block = at.numbers + EMBER_PANEL_NUMBERS_BYTES;
     at.weights = at.block + EMBER_PANEL_BLOCK_BYTES;
     at.rows = at.weights + vectors(ember_panel_hvx_bytes(&s->filters));
-    const int64_t packing = at.rows + rows;
-    const int64_t making = at.block + room; // before anything is packed
-    at.all = (packing > making ? packing : making) + EMBER_HVX;
     return at;
+}
+
+static int64_t greater(int64_t a, int64_t b) {
+    return a > b ? a : b;
+}
+
+// Bytes of all parts.
+static int64_t bytes_of(const ember_columns_hvx_t *s) {
+    const bool gathers = s->gathered.cell != 0;
+    const int64_t padded = gathers ? ember_gathered_hvx_room_bytes(&s->gathered) : 0;
+    const int64_t room = greater(padded, ember_cells_hvx_room_bytes(&s->cells));
+    const places_t at = places_of(s);
+    const int64_t packing = at.rows + ember_panel_hvx_rows_bytes(&s->filters);
+    const int64_t making = at.block + room; // before anything is packed
+
+    return greater(packing, making) + EMBER_HVX;
 }
 
 static bool fits(const ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
@@ -202,7 +210,7 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
     s->zero_point = conv->scales.zero_point;
     s->limits = conv->scales.limits;
     s->w_offset = form->w_offset;
-    const int64_t bytes = places_of(s).all;
+    const int64_t bytes = bytes_of(s);
     if (bytes + form->room > BYTES_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
