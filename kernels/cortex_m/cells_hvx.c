@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "kernels/cortex_m/padded_hvx.h"
+
 enum { LANES = EMBER_LANES_HVX, WORD = 4 };
 enum { BLOCK = 32 * EMBER_HVX }; // room of the vectors that become 32 sums
 
@@ -45,9 +47,7 @@ static int64_t row_bytes(const ember_cells_hvx_t *s) {
 
 // Elements of a row of the image with its padding, as windows need it.
 static int64_t padded_bytes(const ember_cells_hvx_t *s) {
-    const ember_conv_s8_axis_t *w = &s->width;
-    const int64_t reach = (int64_t)(w->kernel - 1) * w->dilation + 1;
-    return ((int64_t)(w->out - 1) * w->stride + reach) * s->channels;
+    return ember_reach_s8(&s->width) * s->channels;
 }
 
 int64_t ember_cells_hvx_image_bytes(const ember_cells_hvx_t *s) {
@@ -68,27 +68,6 @@ int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *s) {
 
 // --- the image -----------------------------------------------------------------------
 
-// Bytes behind the last, up to a vector, are clobbered.
-static int8_t *fill(int8_t *to, HVX_Vector with, int64_t count) {
-    for (int64_t i = 0; i < count; i += EMBER_HVX) {
-        ember_hvx_store_any(to + i, with);
-    }
-    return to + count;
-}
-
-// The same; from is read to `count`.
-static int8_t *copy(int8_t *to, const int8_t *from, int64_t count) {
-    int64_t i = 0;
-    for (; i + EMBER_HVX <= count; i += EMBER_HVX) {
-        ember_hvx_store_any(to + i, ember_hvx_load_any(from + i));
-    }
-    if (i < count) {
-        ember_hvx_store_any(to + i,
-                            ember_hvx_load_part(from + i, (int32_t)(count - i)));
-    }
-    return to + count;
-}
-
 // Copies a pixel, and no byte more.
 static void put_pixel(int8_t *to, const int8_t *from, int32_t count) {
     for (; count > 0; count -= EMBER_HVX, to += EMBER_HVX, from += EMBER_HVX) {
@@ -103,28 +82,11 @@ static void make_apart(const ember_cells_hvx_t *s, const int8_t *x, int8_t *to) 
     const int64_t step = (int64_t)s->columns_apart * s->channels;
     int64_t at = (int64_t)w->padding * s->channels;
 
-    fill(to, Q6_Vb_vsplat_R(s->padding), all);
+    ember_fill_hvx(to, Q6_Vb_vsplat_R(s->padding), all);
     for (int32_t i = 0; x != NULL && i < w->in && at < all; i++, at += step) {
         put_pixel(to + at, x, s->channels);
         x += s->pixel;
     }
-}
-
-// A row of the image between its padding.
-static void make_padded(const ember_cells_hvx_t *s, const int8_t *x, int8_t *to) {
-    const ember_conv_s8_axis_t *w = &s->width;
-    const HVX_Vector with = Q6_Vb_vsplat_R(s->padding);
-    const int64_t all = padded_bytes(s);
-    const int64_t before = (int64_t)w->padding * s->channels;
-    const int64_t in = (int64_t)w->in * s->channels;
-
-    if (x == NULL || before >= all) {
-        fill(to, with, all);
-        return;
-    }
-    const int64_t inside = in < all - before ? in : all - before;
-    to = copy(fill(to, with, before), x, inside);
-    fill(to, with, all - before - inside);
 }
 
 // Rows of windows that are a run of up to a vector each, filled up with zeros.
@@ -156,7 +118,7 @@ static void make_long(const ember_cells_hvx_t *s, const int8_t *padded, int8_t *
             to += s->channels;
             from += (ptrdiff_t)w->dilation * s->channels;
         }
-        to = fill(to, Q6_V_vzero(), gap);
+        to = ember_fill_hvx(to, Q6_V_vzero(), gap);
     }
 }
 
@@ -209,7 +171,8 @@ const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *s, const int8_t *x,
         for (int32_t i = 0; i < s->rows; i++) {
             const int32_t y = i - s->height.padding;
             const int8_t *from = y < 0 || y >= s->height.in ? NULL : x + y * pitch;
-            make_padded(s, from, s->expanded ? room : to);
+            ember_padded_row_hvx(&s->width, s->channels, s->padding, from,
+                                 s->expanded ? room : to);
             if (s->expanded) {
                 make_expanded(s, room, to);
             }

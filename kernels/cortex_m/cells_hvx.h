@@ -11,7 +11,6 @@
 #include "kernels/cortex_m/windows_hvx.h"
 
 typedef struct ember_cells_hvx {
-    const int8_t *x; // (batches, height, width, channels)
     int32_t channels;
     int32_t pixel; // elements from a pixel to the next: channels, but of a group
     int32_t batches;
@@ -39,8 +38,8 @@ int64_t ember_cells_hvx_image_bytes(const ember_cells_hvx_t *cells);
 int64_t ember_cells_hvx_sums_bytes(const ember_cells_hvx_t *cells);
 int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *cells);
 
-// Makes the image of x, which lies as cells->x does, in `image`, unless it serves as it
-// is. Returns the cells.
+// Makes the image of x, (batches, height, width, channels), in `image`, unless it
+// serves as it is. Returns the cells.
 const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *cells, const int8_t *x,
                                    int8_t *image, int8_t *room);
 

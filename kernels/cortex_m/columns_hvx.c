@@ -57,25 +57,26 @@ static int32_t or_else(int32_t number, int32_t other) {
     return number == 0 ? other : number;
 }
 
-// Windows that are gathered are the pixels of an image, and a filter a row of weights.
-static bool plan_gathered(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
-                          const ember_columns_form_hvx_t *form, int32_t merged) {
-    s->gathered.cell = 0;
+// The matrix's rows, windows, are the pixels of an image, and a filter a row of
+// weights.
+static bool plan_im2row(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
+                        const ember_columns_form_hvx_t *form, int32_t merged) {
+    s->im2row.cell = 0;
     if (form->turned || form->w_offset != 0 || form->pixel != 0 ||
         form->rows_apart > 1 || form->columns_apart > 1) {
         return false;
     }
-    ember_gathered_hvx_plan(&s->gathered, conv, merged, BYTES_MAX);
-    return s->gathered.cell != 0;
+    ember_im2row_hvx_plan(&s->im2row, conv, merged, BYTES_MAX);
+    return s->im2row.cell != 0;
 }
 
-static ember_conv_s8_t gathered_conv(const ember_columns_hvx_t *s,
-                                     const ember_conv_s8_t *conv) {
-    const int32_t windows = ember_gathered_hvx_windows(&s->gathered);
+static ember_conv_s8_t matrix_conv(const ember_columns_hvx_t *s,
+                                   const ember_conv_s8_t *conv) {
+    const int32_t windows = ember_im2row_hvx_windows(&s->im2row);
     ember_conv_s8_t one = *conv;
 
     one.batches = 1;
-    one.channels = s->gathered.cell;
+    one.channels = s->im2row.cell;
     one.depth = (int32_t)ember_conv_s8_taps(conv) * conv->depth;
     one.height = (ember_conv_s8_axis_t){1, 1, 1, 1, 0, 1};
     one.width = (ember_conv_s8_axis_t){windows, windows, 1, 1, 0, 1};
@@ -85,7 +86,6 @@ static ember_conv_s8_t gathered_conv(const ember_columns_hvx_t *s,
 static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
                        const ember_columns_form_hvx_t *form) {
     s->cells = (ember_cells_hvx_t){
-        .x = conv->x,
         .channels = conv->channels,
         .pixel = or_else(form->pixel, conv->channels),
         .batches = conv->batches,
@@ -139,12 +139,12 @@ static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
 
 // Bytes from the first aligned one of scratch to its parts.
 typedef struct places {
-    int64_t image; // of cells; before, windows that are gathered
+    int64_t image; // of cells; before, the matrix of windows
     int64_t sums;
     int64_t numbers;
     int64_t block;
     int64_t weights;
-    int64_t rows; // of filters; before, of cells, or the image to gather from
+    int64_t rows; // of filters; before, of cells, or the image with its padding
 } places_t;
 
 static int64_t vectors(int64_t bytes) {
@@ -152,10 +152,10 @@ static int64_t vectors(int64_t bytes) {
 }
 
 static places_t places_of(const ember_columns_hvx_t *s) {
-    const bool gathers = s->gathered.cell != 0;
+    const bool as_matrix = s->im2row.cell != 0;
     places_t at;
 
-    at.image = gathers ? vectors(ember_gathered_hvx_bytes(&s->gathered)) : 0;
+    at.image = as_matrix ? vectors(ember_im2row_hvx_bytes(&s->im2row)) : 0;
     at.sums = at.image + vectors(ember_cells_hvx_image_bytes(&s->cells));
     at.numbers = at.sums + ember_cells_hvx_sums_bytes(&s->cells);
     at.block = at.numbers + EMBER_PANEL_NUMBERS_BYTES;
@@ -170,8 +170,8 @@ static int64_t greater(int64_t a, int64_t b) {
 
 // Bytes of all parts.
 static int64_t bytes_of(const ember_columns_hvx_t *s) {
-    const bool gathers = s->gathered.cell != 0;
-    const int64_t padded = gathers ? ember_gathered_hvx_room_bytes(&s->gathered) : 0;
+    const bool as_matrix = s->im2row.cell != 0;
+    const int64_t padded = as_matrix ? ember_im2row_hvx_room_bytes(&s->im2row) : 0;
     const int64_t room = greater(padded, ember_cells_hvx_room_bytes(&s->cells));
     const places_t at = places_of(s);
     const int64_t packing = at.rows + ember_panel_hvx_rows_bytes(&s->filters);
@@ -199,13 +199,14 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
     }
     // What is added to weights would be to those that merged windows have more, too.
     const int32_t most = form->w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
-    const bool gathers = plan_gathered(s, conv, form, most);
-    const ember_conv_s8_t flat = gathers ? gathered_conv(s, conv) : *conv;
-    const int32_t merged = gathers ? 1 : most;
+    const bool as_matrix = plan_im2row(s, conv, form, most);
+    const ember_conv_s8_t flat = as_matrix ? matrix_conv(s, conv) : *conv;
+    const int32_t merged = as_matrix ? 1 : most;
     plan_cells(s, &flat, form);
     if (!fits(s, conv) || !plan_filters(s, &flat, form->turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
+    s->x = conv->x;
     s->y = conv->y;
     s->zero_point = conv->scales.zero_point;
     s->limits = conv->scales.limits;
@@ -220,8 +221,8 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
 }
 
 bool ember_columns_hvx_aligned(const ember_columns_hvx_t *s) {
-    return !s->cells.direct || s->gathered.cell != 0 ||
-           (uintptr_t)s->cells.x % EMBER_STEP_HVX == 0;
+    return !s->cells.direct || s->im2row.cell != 0 ||
+           (uintptr_t)s->x % EMBER_STEP_HVX == 0;
 }
 
 // --- run -----------------------------------------------------------------------------
@@ -282,10 +283,10 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
     };
     const int32_t lanes = s->filters.filters * s->filters.merged;
     const int32_t most = EMBER_PANEL_HVX * LANES;
-    const int8_t *image = s->cells.x;
+    const int8_t *image = s->x;
 
-    if (s->gathered.cell != 0) {
-        ember_gathered_hvx_make(&s->gathered, scratch, scratch + at.block);
+    if (s->im2row.cell != 0) {
+        ember_im2row_hvx_make(&s->im2row, s->x, scratch, scratch + at.block);
         image = scratch;
     }
     const int8_t *x =

@@ -6,12 +6,13 @@
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H
 
 #include "kernels/cortex_m/cells_hvx.h"
-#include "kernels/cortex_m/gathered_hvx.h"
+#include "kernels/cortex_m/im2row_hvx.h"
 #include "kernels/cortex_m/panel_hvx.h"
 #include "kernels/cortex_m/worth_hvx.h"
 
 typedef struct ember_columns_hvx {
-    ember_gathered_hvx_t gathered; // the image of the cells, where its cell is not 0
+    const int8_t *x;           // (batches, height, width, channels)
+    ember_im2row_hvx_t im2row; // makes the cells' image, where its cell is not 0
     ember_cells_hvx_t cells;
     ember_filters_hvx_t filters;
     ember_terms_hvx_t terms;

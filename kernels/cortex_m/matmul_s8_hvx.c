@@ -96,7 +96,7 @@ static void run_many(const ember_matmul_s8_hvx_t *hvx) {
             return;
         }
         ember_columns_hvx_run(&columns);
-        columns.cells.x += (ptrdiff_t)s->rows * s->inner;
+        columns.x += (ptrdiff_t)s->rows * s->inner;
         columns.filters.w += (ptrdiff_t)s->columns * s->inner;
         columns.y += (ptrdiff_t)s->rows * s->columns;
     }

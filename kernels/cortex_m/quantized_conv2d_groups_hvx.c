@@ -46,7 +46,7 @@ static int32_t run(void *state) {
     for (int32_t g = 0; g < s->groups; g++) {
         ember_columns_hvx_run(&group);
         scatter(conv, group.y, filters, conv->y + (ptrdiff_t)g * filters);
-        group.cells.x += conv->depth;
+        group.x += conv->depth;
         group.filters.w += weights;
         group.terms.bias += group.terms.bias == NULL ? 0 : filters;
         group.terms.multipliers += filters;

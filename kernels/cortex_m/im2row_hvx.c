@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image becomes the matrix of its windows. Contract: gathered_hvx.h.
-#include "kernels/cortex_m/gathered_hvx.h"
+// An image becomes the matrix of its windows. Contract: im2row_hvx.h.
+#include "kernels/cortex_m/im2row_hvx.h"
 
 #include <stddef.h>
+
+#include "kernels/cortex_m/padded_hvx.h"
 
 enum { LANES = EMBER_LANES_HVX, STEP = EMBER_STEP_HVX, TILE = 4 };
 
@@ -10,22 +12,16 @@ static int64_t rounded(int64_t count, int32_t to) {
     return (count + to - 1) / to * to;
 }
 
-static int32_t run_of(const ember_gathered_hvx_t *s) {
+static int32_t run_of(const ember_im2row_hvx_t *s) {
     return s->width.kernel * s->channels;
 }
 
-// Elements of an axis with its padding, as far as windows reach.
-static int64_t reach(const ember_conv_s8_axis_t *axis) {
-    return (int64_t)(axis->out - 1) * axis->stride +
-           (int64_t)(axis->kernel - 1) * axis->dilation + 1;
+static int64_t row_bytes(const ember_im2row_hvx_t *s) {
+    return ember_reach_s8(&s->width) * s->channels;
 }
 
-static int64_t row_bytes(const ember_gathered_hvx_t *s) {
-    return reach(&s->width) * s->channels;
-}
-
-static int64_t image_bytes(const ember_gathered_hvx_t *s) {
-    return reach(&s->height) * row_bytes(s);
+static int64_t image_bytes(const ember_im2row_hvx_t *s) {
+    return ember_reach_s8(&s->height) * row_bytes(s);
 }
 
 // --- the plan ------------------------------------------------------------------------
@@ -40,7 +36,7 @@ static int64_t vectors_of(int64_t filters) {
 
 // With rows of windows as cells: `merged` outputs side by side share a window. Weights
 // of rows that are filled up are copied.
-static int64_t packets_apart(const ember_gathered_hvx_t *s, int64_t filters,
+static int64_t packets_apart(const ember_im2row_hvx_t *s, int64_t filters,
                              int32_t merged) {
     const int64_t rows = s->height.kernel;
     const int64_t taps = s->width.kernel + (merged - 1) * s->width.stride;
@@ -53,13 +49,13 @@ static int64_t packets_apart(const ember_gathered_hvx_t *s, int64_t filters,
         tiles * (rows * (steps + 7) + 7 * vectors_of(lanes)) + 12 * columns + 90;
     const bool filled = merged > 1 || segment != run_of(s);
 
-    return s->batches *
-               (s->height.out * line + reach(&s->height) * (6 * columns + 67)) +
+    return s->batches * (s->height.out * line +
+                         ember_reach_s8(&s->height) * (6 * columns + 67)) +
            lanes * rows * ((filled ? 21 : 0) + segment / 9);
 }
 
 // With whole windows as cells.
-static int64_t packets_together(const ember_gathered_hvx_t *s, int64_t filters) {
+static int64_t packets_together(const ember_im2row_hvx_t *s, int64_t filters) {
     const int64_t rows = s->height.kernel;
     const int64_t cell = rounded(rows * run_of(s), STEP);
     const int64_t windows = (int64_t)s->batches * s->height.out * s->width.out;
@@ -67,11 +63,11 @@ static int64_t packets_together(const ember_gathered_hvx_t *s, int64_t filters) 
     const bool filled = cell != rows * run_of(s);
 
     return (windows + TILE - 1) / TILE * tile + windows * (5 * rows + 17) +
-           s->batches * reach(&s->height) * 40 +
+           s->batches * ember_reach_s8(&s->height) * 40 +
            filters * ((filled ? 32 : 0) + cell / 17) + 300;
 }
 
-static bool pays(const ember_gathered_hvx_t *s, int32_t filters, int32_t merged) {
+static bool pays(const ember_im2row_hvx_t *s, int32_t filters, int32_t merged) {
     return packets_together(s, filters) * 8 < packets_apart(s, filters, merged) * 7;
 }
 
@@ -82,14 +78,13 @@ static bool is_short(const ember_conv_s8_t *conv) {
            (int64_t)conv->width.kernel * conv->channels <= EMBER_HVX;
 }
 
-void ember_gathered_hvx_plan(ember_gathered_hvx_t *s, const ember_conv_s8_t *conv,
-                             int32_t merged, int32_t most) {
+void ember_im2row_hvx_plan(ember_im2row_hvx_t *s, const ember_conv_s8_t *conv,
+                           int32_t merged, int32_t most) {
     s->cell = 0;
     if (!is_short(conv)) {
         return;
     }
-    *s = (ember_gathered_hvx_t){
-        .x = conv->x,
+    *s = (ember_im2row_hvx_t){
         .channels = conv->channels,
         .batches = conv->batches,
         .height = conv->height,
@@ -104,60 +99,39 @@ void ember_gathered_hvx_plan(ember_gathered_hvx_t *s, const ember_conv_s8_t *con
     }
 }
 
-int32_t ember_gathered_hvx_windows(const ember_gathered_hvx_t *s) {
+int32_t ember_im2row_hvx_windows(const ember_im2row_hvx_t *s) {
     return s->batches * s->height.out * s->width.out;
 }
 
 // A vector is stored from the last byte on.
-int64_t ember_gathered_hvx_bytes(const ember_gathered_hvx_t *s) {
-    return (int64_t)ember_gathered_hvx_windows(s) * s->cell + EMBER_HVX;
+int64_t ember_im2row_hvx_bytes(const ember_im2row_hvx_t *s) {
+    return (int64_t)ember_im2row_hvx_windows(s) * s->cell + EMBER_HVX;
 }
 
-int64_t ember_gathered_hvx_room_bytes(const ember_gathered_hvx_t *s) {
+int64_t ember_im2row_hvx_room_bytes(const ember_im2row_hvx_t *s) {
     return image_bytes(s) + 2 * EMBER_HVX;
 }
 
 // --- the windows ---------------------------------------------------------------------
 
-// Bytes behind the last, up to a vector, are clobbered.
-static int8_t *fill(int8_t *to, HVX_Vector with, int64_t count) {
-    for (int64_t i = 0; i < count; i += EMBER_HVX) {
-        ember_hvx_store_any(to + i, with);
-    }
-    return to + count;
-}
-
-static int8_t *copy(int8_t *to, const int8_t *from, int64_t count) {
-    for (int64_t i = 0; i < count; i += EMBER_HVX) {
-        ember_hvx_store_any(to + i,
-                            ember_load_left_hvx(from + i, (int32_t)(count - i)));
-    }
-    return to + count;
-}
-
-// An image between its padding.
-static void pad(const ember_gathered_hvx_t *s, const int8_t *x, int8_t *to) {
-    const HVX_Vector with = Q6_Vb_vsplat_R(s->padding);
-    const int64_t rows = reach(&s->height), all = row_bytes(s);
+// An image with its padding.
+static void pad(const ember_im2row_hvx_t *s, const int8_t *x, int8_t *to) {
+    const int64_t rows = ember_reach_s8(&s->height);
     const int64_t pitch = (int64_t)s->width.in * s->channels;
-    const int64_t left = (int64_t)s->width.padding * s->channels;
-    const int64_t before = left < all ? left : all;
-    const int64_t inside = pitch < all - before ? pitch : all - before;
 
     for (int64_t i = 0; i < rows; i++) {
         const int64_t y = i - s->height.padding;
-        if (y < 0 || y >= s->height.in) {
-            to = fill(to, with, all);
-        } else {
-            to = copy(fill(to, with, before), x + y * pitch, inside);
-            to = fill(to, with, all - before - inside);
-        }
+        const bool inside = y >= 0 && y < s->height.in;
+        ember_padded_row_hvx(&s->width, s->channels, s->padding,
+                             inside ? x + y * pitch : NULL, to);
+        to += row_bytes(s);
     }
 }
 
-// The windows of an image, `pitch` bytes from a row of a window to the next.
-static int8_t *gather(const ember_gathered_hvx_t *s, const int8_t *padded, int8_t *to,
-                      int64_t pitch) {
+// The rows of the windows of an image, `pitch` bytes from a row of a window to the
+// next.
+static int8_t *make_rows(const ember_im2row_hvx_t *s, const int8_t *padded, int8_t *to,
+                         int64_t pitch) {
     const int32_t run = run_of(s), rows = s->height.kernel;
     const int32_t gap = s->cell - rows * run;
     const ptrdiff_t step = (ptrdiff_t)s->width.stride * s->channels;
@@ -172,21 +146,21 @@ static int8_t *gather(const ember_gathered_hvx_t *s, const int8_t *padded, int8_
                 from += pitch;
                 to += run;
             }
-            to = fill(to, Q6_V_vzero(), gap);
+            to = ember_fill_hvx(to, Q6_V_vzero(), gap);
             window += step;
         }
     }
     return to;
 }
 
-void ember_gathered_hvx_make(const ember_gathered_hvx_t *s, int8_t *to, int8_t *room) {
+void ember_im2row_hvx_make(const ember_im2row_hvx_t *s, const int8_t *x, int8_t *to,
+                           int8_t *room) {
     const ptrdiff_t image = (ptrdiff_t)s->height.in * s->width.in * s->channels;
     const int64_t pitch = s->height.dilation * row_bytes(s);
-    const int8_t *x = s->x;
 
     for (int32_t n = 0; n < s->batches; n++) {
         pad(s, x, room);
-        to = gather(s, room, to, pitch);
+        to = make_rows(s, room, to, pitch);
         x += image;
     }
 }
