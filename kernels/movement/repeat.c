@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // repeat: the tensor laid side by side, some number of times along each dimension.
 #include "kernels/engine/copy.h"
+#include "kernels/engine/strided.h"
 
-#include <stddef.h>
+enum { SELF, REPEATS, OUT };
 
-enum { SELF, REPEATS, OUT, OUTER = 6 };
-
-// Dimensions that the copy has no room for are loops around it, outermost first.
+// Dimensions that the copy has no room for are a walk around it.
 typedef struct {
     ember_copy_t copy;
-    uint32_t rank;
-    ember_copy_dim_t outer[OUTER];
+    uint32_t outer;                     // of them
+    int32_t table[EMBER_WALK_ITEMS(2)]; // out, self
 } state_t;
 
 // Reads the repeats, gives the view as many dimensions, and computes the output's
@@ -58,25 +57,26 @@ static bool repeat_dim(ember_view_t *to, ember_view_t *from, uint32_t d,
 }
 
 // Leaves as many dimensions as a copy takes. False when there are still more.
-static bool peel(state_t *s, ember_view_t *to, ember_view_t *from) {
+static bool set_outer(state_t *s, ember_view_t *to, ember_view_t *from) {
+    int32_t *row = s->table;
     uint32_t rank = 0;
 
     for (uint32_t d = 0; d < to->rank; d++) {
         rank += to->sizes[d] != 1;
     }
-    s->rank = 0;
-    for (uint32_t d = 0; d < to->rank && rank > EMBER_COPY_DIMS; d++) {
-        if (to->sizes[d] == 1) {
-            continue;
+    s->outer = rank > EMBER_COPY_DIMS ? rank - EMBER_COPY_DIMS : 0;
+    if (s->outer > EMBER_WALK_DIMS) {
+        return false;
+    }
+    for (uint32_t d = 0; rank > EMBER_COPY_DIMS; d++) {
+        if (to->sizes[d] != 1) {
+            *row++ = to->sizes[d];
+            *row++ = to->strides[d];
+            *row++ = from->strides[d];
+            to->sizes[d] = 1;
+            from->sizes[d] = 1;
+            rank--;
         }
-        if (s->rank == OUTER) {
-            return false;
-        }
-        s->outer[s->rank++] =
-            (ember_copy_dim_t){to->sizes[d], to->strides[d], from->strides[d]};
-        to->sizes[d] = 1;
-        from->sizes[d] = 1;
-        rank--;
     }
     return true;
 }
@@ -105,7 +105,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
             return ember_node_fail(node, EMBER_UNSUPPORTED, "repeat: too many");
         }
     }
-    if (!peel(s, &to, &from)) {
+    if (!set_outer(s, &to, &from)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "repeat: too many");
     }
     return ember_copy_prepare(&s->copy, node, &to, &from);
@@ -113,25 +113,14 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
 static int32_t run(void *state) {
     const state_t *s = state;
-    int32_t at[OUTER] = {0};
-    uint8_t *to = s->copy.dst;
-    const uint8_t *from = s->copy.src;
-    uint32_t d;
+    ember_walk_t walk;
 
+    ember_walk_start(&walk, s->table, s->outer + 1, 2);
+    walk.at[0] = (char *)s->copy.dst;
+    walk.at[1] = (char *)(uintptr_t)s->copy.src;
     do {
-        ember_copy_run_at(&s->copy, to, from);
-        for (d = s->rank; d-- > 0;) {
-            const ember_copy_dim_t *dim = &s->outer[d];
-            to += dim->dst;
-            from += dim->src;
-            if (++at[d] < dim->count) {
-                break;
-            }
-            to -= (ptrdiff_t)dim->count * dim->dst;
-            from -= (ptrdiff_t)dim->count * dim->src;
-            at[d] = 0;
-        }
-    } while (d != UINT32_MAX);
+        ember_copy_run_at(&s->copy, walk.at[0], walk.at[1]);
+    } while (ember_walk_next(&walk));
     return EMBER_OK;
 }
 
