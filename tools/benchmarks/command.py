@@ -72,16 +72,8 @@ def _parser() -> argparse.ArgumentParser:
     steps = commands.add_parser("work", help="instructions for a step of work")
     steps.add_argument("--board", choices=work.BOARDS, help="this one alone")
     steps.add_argument("--jobs", type=int, default=1, help="cases at once")
-    steps.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
-    steps.add_argument(
-        "--check",
-        action="store_true",
-        help="fail when a program takes more than its kernels did before",
-    )
-    steps.add_argument(
-        "--update", action="store_true", help="make these figures the known ones"
-    )
-    steps.set_defaults(command=_work)
+    worse = "a program takes more for a step than the baseline of its kernels"
+    _with_baseline(steps, worse).set_defaults(command=_work)
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
@@ -90,12 +82,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _with_baseline(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _with_baseline(
+    parser: argparse.ArgumentParser,
+    worse: str = "a figure is more than 2 %% worse than the baseline",
+) -> argparse.ArgumentParser:
     parser.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     parser.add_argument(
         "--check",
         action="store_true",
-        help="fail when a figure is more than 2 %% worse than the baseline",
+        help=f"fail when {worse}",
     )
     parser.add_argument(
         "--update", action="store_true", help="make these figures the baseline"

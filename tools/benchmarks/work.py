@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 
 from ember import boards, cases, paths
@@ -46,7 +47,7 @@ def measure(board: str, jobs: int = 1) -> list[Outcome]:
 
 def of(outcomes: Iterable[Outcome]) -> Factors:
     """The factors, of the outcomes of one board."""
-    costs = [(_cost(one), _called(one)) for one in outcomes if one.instructions]
+    costs = [(_cost(one), _called(one.path)) for one in outcomes if one.instructions]
     found: Factors = {}
     # Programs of one kernel first; a program of several adds what it alone calls.
     for cost, called in sorted(costs, key=lambda one: len(one[1])):
@@ -65,7 +66,7 @@ def over(outcomes: Iterable[Outcome], factors: Factors) -> list[str]:
     for one in outcomes:
         if not one.instructions:
             continue
-        most = max((factors.get(name, 0.0) for name in _called(one)), default=0.0)
+        most = max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
         said = (
             f"{one.name} on {one.board}: {one.instructions:,} instructions for"
             f" {one.work:,} steps"
@@ -95,10 +96,11 @@ def _cost(one: Outcome) -> float:
     return one.instructions / max(1, one.work or 0)
 
 
-def _called(one: Outcome) -> set[str]:
-    program = cases.read(cases.Found(one.name, one.path)).program
+@cache  # of one program on many boards
+def _called(path: Path) -> frozenset[str]:
+    program = cases.read(cases.Found(path.name, path)).program
     called = {name for method in program.methods for name in _operators(method)}
-    return called or {"nothing"}
+    return frozenset(called or {"nothing"})
 
 
 def _operators(method: Method) -> Iterable[str]:
