@@ -37,7 +37,8 @@ def defined() -> Any:
     for name, arguments in {**_SCHEMAS, **images.SCHEMAS}.items():
         library.define(f"{name}({arguments}) -> Tensor")
         library.define(f"{name}.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)")
-        compute = globals().get(f"_{name}") or getattr(images, name)
+        of_images = name in images.SCHEMAS
+        compute = getattr(images, name) if of_images else globals()[f"_{name}"]
         kind = "CompositeExplicitAutograd"
         library.impl(name, compute, kind)
         library.impl(f"{name}.out", _writing(compute), kind)
