@@ -96,8 +96,11 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
                 tensor->data = (void *)(uintptr_t)&ops->bounds[k - 1][class];
                 continue;
             }
+            if (dtype == EMBER_B1) { // an alpha of -1 is true
+                tensor->dtype = EMBER_B1;
+            }
             const ember_value_t scalar = ember_node_scalar(node, k);
-            ember_element_cast(number, &scalars[k], ember_scalar_dtype(&scalar),
+            ember_element_cast(tensor->dtype, &scalars[k], ember_scalar_dtype(&scalar),
                                &scalar.as_int);
             if ((ops->fitting >> k & 1) != 0) {
                 ember_scalar_check(node, &scalar, dtype);

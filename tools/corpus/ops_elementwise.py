@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import torch
 import torch.nn.functional as F  # noqa: N812 - its usual name
 
@@ -185,6 +187,8 @@ def _casts_and_promotion():
 
 
 def _logic():
+    minus = {"alpha": -1}  # true
+    yield op("add_b1_alpha", partial(torch.add, **minus), bools(3, 4), bools(4))
     yield op("logical_and", torch.logical_and, bools(3, 4), bools(4))
     yield op("logical_or", torch.logical_or, bools(3, 4), bools(4))
     yield op("logical_xor", torch.logical_xor, bools(3, 4), bools(3, 1))

@@ -29,6 +29,7 @@ from ember.export import (
     reference,
     states,
     weights,
+    xnnpack,
 )
 from ember.export.damage import Damage
 from ember.export.packages import need
@@ -55,7 +56,6 @@ _OURS = (
     "the outputs expected are those of PyTorch: ExecuTorch's runtime has no ember::rfft"
     " and the like"
 )
-_COPIES = ("CloneConfig", "CloneDimOrderConfig")  # of XNNPACK's partitioner
 
 
 @dataclass(frozen=True)
@@ -275,13 +275,19 @@ def _xnnpack(
     constants.apart(exported)
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
-    notes = (*notes, *_outside(nodes))
+    notes = (*notes, *xnnpack.left_out(nodes))
     if quantize:
         bits = 4 if quantize == "int4" else 8
         notes = (*notes, weights.note(exported, source.model, bits))
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
-        edge = _delegated(exported, quantize, edges.constants(), recorded)
+        edge = xnnpack.delegated(
+            exported,
+            edges.constants(),
+            _config(),
+            dynamic=quantize in ("int8-dynamic", "int4"),
+            recorded=recorded,
+        )
         changed = states.changed_inputs(edge.exported_program())
         manager = states.written(edge)
     outputs = reference.of_runtime(bytes(manager.buffer))
@@ -291,46 +297,6 @@ def _xnnpack(
     inputs = edges.quantised(source.inputs)
     lowered = _made(manager, nodes, outputs, changed, inputs, notes=notes)
     return replace(lowered, edges=edges)
-
-
-def _delegated(
-    exported: Any, quantize: Quantize | None, constants: dict[str, Any], recorded: bool
-) -> Any:
-    """The graph in which XNNPACK has what it takes.
-
-    A copy on its edge, which it leaves out, gives one tensor twice, or an input as an
-    output: it fails on both. Then copies stay outside.
-    """
-    try:
-        return _with_copies(exported, quantize, constants, recorded)
-    except RuntimeError as error:
-        if "is already in the inputs" not in str(error):
-            raise
-    return _with_copies(exported, quantize, constants, recorded, copies=False)
-
-
-def _with_copies(
-    exported: Any,
-    quantize: Quantize | None,
-    constants: dict[str, Any],
-    recorded: bool,
-    *,
-    copies: bool = True,
-) -> Any:
-    parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
-    configs = [
-        config for config in _configs(parts) if copies or config.__name__ not in _COPIES
-    ]
-    partitioners = [parts.XnnpackPartitioner(configs=configs)]
-    if quantize in ("int8-dynamic", "int4"):
-        partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
-    return need("executorch.exir").to_edge_transform_and_lower(
-        exported,
-        partitioner=partitioners,
-        constant_methods=constants or None,
-        compile_config=_config(),
-        generate_etrecord=recorded,
-    )
 
 
 def _for_xnnpack(
@@ -383,44 +349,6 @@ def _say_strides(nodes: Iterable[Any]) -> None:
         pools = node.target in (aten.max_pool2d.default, aten.avg_pool2d.default)
         if pools and not any(node.args[2:3]):
             node.args = (*node.args[:2], node.args[1], *node.args[3:])
-
-
-def _configs(parts: Any) -> list[type]:
-    """What XNNPACK may take. The exporter fails on PReLU of anything but images, and
-    writes pads from float32 to int8, which XNNPACK has not."""
-    rules = need("executorch.backends.xnnpack.partition.config")
-
-    class PreluOfImages(rules.PreluConfig):  # type: ignore[misc, name-defined]
-        def check_constraints(self, node: Any, program: Any) -> bool:
-            taken = _is_image(node) and super().check_constraints(node, program)
-            return bool(taken)
-
-    class PadOfOneType(rules.ConstantPadConfig):  # type: ignore[misc, name-defined]
-        def check_constraints(self, node: Any, program: Any) -> bool:
-            taken = _keeps_type(node) and super().check_constraints(node, program)
-            return bool(taken)
-
-    ours = {rules.PreluConfig: PreluOfImages, rules.ConstantPadConfig: PadOfOneType}
-    return [ours.get(config, config) for config in parts.ALL_PARTITIONER_CONFIGS]
-
-
-def _keeps_type(node: Any) -> bool:
-    """Whether what goes in and what comes out are both quantised, or neither."""
-    names = [str(user.target) for user in node.users]
-    to_int8 = any("quantize" in name and "dequantize" not in name for name in names)
-    return to_int8 == ("dequantize" in str(node.args[0].target))
-
-
-def _is_image(node: Any) -> bool:
-    return len(node.meta["val"].shape) == 4
-
-
-def _outside(nodes: Sequence[Any]) -> Iterator[str]:
-    """What is told of layers that stay outside XNNPACK."""
-    prelu = need("torch").ops.aten.prelu.default
-    count = sum(node.target == prelu and not _is_image(node) for node in nodes)
-    if count:
-        yield f"{count} PReLU stay outside XNNPACK, which supports 4 dimensions only"
 
 
 def _pt2e(

@@ -185,6 +185,15 @@ MODELS = {
         XNNPACK,
         1e-6,
     ),
+    "products_with_factors_for_xnnpack": (
+        "self.a = nn.Linear(4, 4); self.register_buffer('row', torch.ones(4))",
+        "y = self.a(x); return torch.addmm(self.row, y, self.a.weight, alpha=-1)"
+        " + torch.addmm(x, y, self.a.weight, beta=0.5)"
+        " + torch.addmm(self.row, y, self.a.weight)",
+        "torch.randn(3, 4)",
+        XNNPACK,
+        1e-5,
+    ),
     "one_result_twice_for_xnnpack": (
         "self.layer = nn.Linear(4, 4);"
         " self.register_buffer('count', torch.tensor(3));"
@@ -303,14 +312,22 @@ def test_what_int4_leaves_in_float_is_said(capsys):
     ]
 
 
+STAY = "stay outside XNNPACK, which"
+OUTSIDE = {
+    "prelu_of_rows_for_xnnpack": f"2 PReLU {STAY} supports 4 dimensions only",
+    "products_with_factors_for_xnnpack": (
+        f"2 addmm {STAY} adds a row to the product and scales nothing"
+    ),
+}
+
+
 @pytest.mark.export
-def test_what_stays_outside_xnnpack_is_said(capsys):
+@pytest.mark.parametrize("name", OUTSIDE)
+def test_what_stays_outside_xnnpack_is_said(capsys, name):
     pytest.importorskip("torch")
-    layers, forward, inputs, words, _ = MODELS["prelu_of_rows_for_xnnpack"]
+    layers, forward, inputs, words, _ = MODELS[name]
     facts = exported(capsys, written(layers, forward, inputs), *words)
-    assert facts["notes"] == [
-        "2 PReLU stay outside XNNPACK, which supports 4 dimensions only"
-    ]
+    assert facts["notes"] == [OUTSIDE[name]]
 
 
 LAYER = "self.layer = nn.Linear(4, 4)"

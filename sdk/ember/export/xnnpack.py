@@ -1,0 +1,110 @@
+"""What of a graph becomes delegates of XNNPACK.
+
+That is what its partitioner takes, but for layers that the exporter then writes wrongly
+or fails on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ember.export.packages import need
+
+_COPIES = ("CloneConfig", "CloneDimOrderConfig")
+Rule = Callable[[Any], bool]  # of a node of the graph
+
+
+def delegated(
+    exported: Any,
+    constants: dict[str, Any],
+    config: Any,
+    *,
+    dynamic: bool,
+    recorded: bool,
+) -> Any:
+    """The graph in which XNNPACK has what it takes.
+
+    A copy on its edge, which it leaves out, gives one tensor twice, or an input as an
+    output: it fails on both. Then copies stay outside.
+    """
+    parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
+
+    def lowered(configs: list[type]) -> Any:
+        partitioners = [parts.XnnpackPartitioner(configs=configs)]
+        if dynamic:
+            partitioners.insert(0, parts.XnnpackDynamicallyQuantizedPartitioner())
+        return need("executorch.exir").to_edge_transform_and_lower(
+            exported,
+            partitioner=partitioners,
+            constant_methods=constants or None,
+            compile_config=config,
+            generate_etrecord=recorded,
+        )
+
+    configs = _configs(parts)
+    try:
+        return lowered(configs)
+    except RuntimeError as error:
+        if "is already in the inputs" not in str(error):
+            raise
+    return lowered([each for each in configs if each.__name__ not in _COPIES])
+
+
+def left_out(nodes: Sequence[Any]) -> Iterator[str]:
+    """What is told of layers that stay outside; `nodes` are those of ATen."""
+    aten = need("torch").ops.aten
+    for target, rule, text in (
+        (aten.prelu.default, _is_image, "PReLU {}, which supports 4 dimensions only"),
+        (
+            aten.addmm.default,
+            _is_linear,
+            "addmm {}, which adds a row to the product and scales nothing",
+        ),
+    ):
+        count = sum(node.target == target and not rule(node) for node in nodes)
+        if count:
+            yield f"{count} {text.format('stay outside XNNPACK')}"
+
+
+def _configs(parts: Any) -> list[type]:
+    """The partitioner's rules, stricter where the exporter is wrong.
+
+    It fails on PReLU of anything but images, writes pads from float32 to int8, which
+    XNNPACK has not, and forgets alpha and beta of addmm.
+    """
+    rules = need("executorch.backends.xnnpack.partition.config")
+    strict = {
+        rules.PreluConfig: _is_image,
+        rules.ConstantPadConfig: _keeps_type,
+        rules.AddmmConfig: _is_linear,
+    }
+    return [
+        _stricter(config, strict[config]) if config in strict else config
+        for config in parts.ALL_PARTITIONER_CONFIGS
+    ]
+
+
+def _stricter(config: Any, rule: Rule) -> type:
+    class Stricter(config):  # type: ignore[misc]
+        def check_constraints(self, node: Any, program: Any) -> bool:
+            return bool(rule(node) and super().check_constraints(node, program))
+
+    return Stricter
+
+
+def _is_image(node: Any) -> bool:
+    return len(node.meta["val"].shape) == 4
+
+
+def _is_linear(node: Any) -> bool:
+    """Whether an addmm is a linear layer: without factors, its bias a row."""
+    factors = [node.kwargs.get(name, 1) for name in ("alpha", "beta")]
+    return factors == [1, 1] and node.args[0].meta["val"].dim() == 1
+
+
+def _keeps_type(node: Any) -> bool:
+    """Whether what goes in and what comes out are both quantised, or neither."""
+    names = [str(user.target) for user in node.users]
+    to_int8 = any("quantize" in name and "dequantize" not in name for name in names)
+    return to_int8 == ("dequantize" in str(node.args[0].target))
