@@ -10,6 +10,7 @@ import functools
 import hashlib
 import json
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ from typing import Any
 from ember import paths, writing
 from ember.errors import SdkError
 
+_IN_USE_S = 600  # a process that found it reads it by then
 _FRESH_NS = 2_000_000_000  # a file touched since may be touched again at the same time
 
 
@@ -40,6 +42,39 @@ def kept(question: str, of: str, answer: Callable[[], Any]) -> Any:
             paths.writable_folder((paths.cache() / place).parent)
             writing.write(paths.cache() / place, text.encode())
     return value
+
+
+def found(place: Path) -> bool:
+    """Whether a file or folder of the cache is there; then it counts as used now."""
+    try:
+        os.utime(place)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def forget_old(places: Iterable[Path], most: int) -> None:
+    """Delete files and folders of the cache, those unused for longest, down to `most`.
+
+    What was used of late stays: another process may have found it and be about to read.
+    """
+    now = time.time()
+    ages = sorted((now - used, path) for path in places if (used := _used(path)))
+    for age, old in ages[most:]:
+        if age < _IN_USE_S:
+            continue
+        if old.is_dir():
+            shutil.rmtree(old, ignore_errors=True)
+        else:
+            old.unlink(missing_ok=True)
+
+
+def _used(place: Path) -> float | None:
+    """When it was used last; None: another process forgot it."""
+    try:
+        return place.stat().st_mtime
+    except FileNotFoundError:
+        return None
 
 
 def digest(root: Path, files: Iterable[str]) -> bytes:

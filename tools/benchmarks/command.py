@@ -20,6 +20,7 @@ from benchmarks import (
     report_cycles,
     sizes,
     sme,
+    sweeps,
     work,
 )
 from ember import output, paths
@@ -74,6 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     steps.add_argument("--jobs", type=int, default=1, help="cases at once")
     worse = "a program takes more for a step than the baseline of its kernels"
     _with_baseline(steps, worse).set_defaults(command=_work)
+    many = commands.add_parser("sweep", help="cases a second, workers, a task's cost")
+    many.add_argument("--tasks", type=int, default=100_000, help="without work")
+    many.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    many.set_defaults(command=_sweep)
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
@@ -177,6 +182,21 @@ def _sme(options: argparse.Namespace, folder: Path) -> int:
         table.add_row(*row)
     output.console(options.json, columns=100).print(table)
     output.write_json([asdict(one) for one in products], options.json)
+    return 0
+
+
+def _sweep(options: argparse.Namespace, folder: Path) -> int:
+    cost = sweeps.measure(folder, options.tasks)
+    table = output.table("", ">")
+    for board, seconds in cost.each_s.items():
+        table.add_row(f"cases a processor second on {board}", f"{1 / seconds:.0f}")
+    gain = cost.alone_s / cost.together_s
+    table.add_row("two workers, of one", f"{gain:.2f}")
+    share = cost.task_s / cost.batch_s
+    table.add_row(f"a task, of {cost.tasks:,}", f"{1000 * cost.task_s:.1f} ms")
+    table.add_row("of what its batch works", f"{share:.1%}")
+    output.console(options.json).print(table)
+    output.write_json(asdict(cost), options.json)
     return 0
 
 

@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ember import kernels, paths, progress
+from ember import kept, kernels, paths, progress
 from ember.boards import Board, uart
 from ember.build import certificate, firmware
 from ember.cases import Case
@@ -174,27 +174,19 @@ def _cached(
     app = [paths.runtime() / "app" / name for name in _APP]
     if serial and board.uart is not None:
         app += uart.runner(board.uart, board.port)
-    kept = _place(
+    place = _place(
         libs, texts, app, [*blobs, *(path.read_bytes() for path in user_objects)]
     )
-    if not kept.is_file():
+    if not kept.found(place):
         with (
             progress.doing(f"linking the test runner of {board.name}"),
-            tempfile.TemporaryDirectory(dir=kept.parent) as folder,
+            tempfile.TemporaryDirectory(dir=place.parent) as folder,
         ):
             built = _link(libs, Path(folder), texts, app, blobs, user_objects)
-            os.replace(built, kept)  # noqa: PTH105 - atomic, also over another's
-        _forget_old(kept.parent, board)
-    kept.touch()
-    return kept
-
-
-def _forget_old(folder: Path, board: Board) -> None:
-    files = sorted(
-        folder.glob(f"{board.name}-{_HEX}.elf"), key=lambda path: path.stat().st_mtime
-    )
-    for old in files[:-_KEPT]:
-        old.unlink(missing_ok=True)
+            os.replace(built, place)  # noqa: PTH105 - atomic, also over another's
+        others = place.parent.glob(f"{board.name}-{_HEX}.elf")
+        kept.forget_old(others, _KEPT)
+    return place
 
 
 def _place(

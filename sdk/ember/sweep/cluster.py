@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -163,37 +164,43 @@ def _work(batch: Batch) -> list[PointResult]:
 
 # ---- batches -------------------------------------------------------------------------
 
+Task = Callable[[Batch], list[PointResult]]
+
 
 def run(
     client: Client,
     batches: Sequence[Batch],
     contents: _Contents,
     on_results: Callable[[list[PointResult]], None],
+    task: Task = _work,
 ) -> None:
     """Give the results of each batch to `on_results` as they come.
 
-    A case that kills workers becomes an error of its own. SdkError where the workers
-    cannot run anything, or their scheduler went away.
+    `task` is what a worker does with a batch. A case that kills workers becomes an
+    error of its own. SdkError where the workers cannot run anything, or their scheduler
+    went away.
     """
     client.register_plugin(_store_type()())
     workers = max(1, len(client.scheduler_info()["workers"]))
     suspects: list[Batch] = []
     sent: set[str] = set()
-    for batch, results in _done(client, batches, contents, sent, _QUEUED * workers):
+    done = partial(_done, client, contents, sent, task)
+    for batch, results in done(batches, _QUEUED * workers):
         if results is None:
             suspects += batch.split()
         else:
             on_results(results)
     # A worker takes what it was to do next with it: now nothing is.
-    for batch, results in _done(client, suspects, contents, sent, 1):
+    for batch, results in done(suspects, 1):
         on_results(work.failed(batch, _LOST) if results is None else results)
 
 
 def _done(
     client: Client,
-    batches: Sequence[Batch],
     contents: _Contents,
     sent: set[str],
+    task: Task,
+    batches: Sequence[Batch],
     most: int,
 ) -> Iterator[tuple[Batch, list[PointResult] | None]]:
     """Batches as they are done, with `most` of them at the scheduler; None: all workers
@@ -201,36 +208,41 @@ def _done(
     from distributed import as_completed
 
     waiting = iter(batches)
-    done = as_completed()
+    done = as_completed(with_results=True, raise_errors=False)
     futures: dict[str, tuple[Future, Batch]] = {}
 
     def submit(count: int) -> None:
-        part = list(itertools.islice(waiting, count))
-        _send(client, part, contents, sent)
-        for batch in part:
-            key = f"{batch.name}-{most}"  # what was a batch may be alone now
-            future = client.submit(_work, batch, key=key, pure=False)
-            futures[future.key] = future, batch
-            done.add(future)
+        part = {
+            f"{batch.name}-{most}": batch  # what was a batch may be alone now
+            for batch in itertools.islice(waiting, count)
+        }
+        if not part:
+            return
+        _send(client, part.values(), contents, sent)
+        given = client.map(task, list(part.values()), key=list(part), pure=False)
+        futures.update(zip(part, zip(given, part.values(), strict=True), strict=True))
+        done.update(given)
 
     submit(most)
-    for future in done:
+    for future, answer in done:
         _, batch = futures.pop(future.key)
-        yield batch, _results(future)
-        submit(1)
+        yield batch, _results(future, answer)
+        if len(futures) <= most // 2:  # together: what each costs is less
+            submit(most - len(futures))
 
 
-def _results(future: Future) -> list[PointResult] | None:
+def _results(future: Future, answer: Any) -> list[PointResult] | None:
+    """What the answer of a task says; that of one that failed is no result."""
     from distributed import KilledWorker
 
     if future.cancelled():
         raise SdkError(
             "the scheduler went away", hint="the same command goes on where this ended"
         )
-    error = future.exception()
-    if error is None:
-        results: list[PointResult] = future.result()
+    if future.status == "finished":
+        results: list[PointResult] = answer
         return results
+    error = future.exception()
     if isinstance(error, KilledWorker):
         return None
     if isinstance(error, SdkError):

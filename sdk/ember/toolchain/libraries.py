@@ -134,9 +134,9 @@ class Libraries:
             source, plain = source.absolute(), source not in given
             if plain and own_objects.is_ours(source, options):
                 told = [word for word in options if not word.startswith("-I")]
-                kept = own_objects.place(self.folder, source, told)
-                own_objects.make(kept, lambda o: self._compile(source, o, told))
-                shutil.copy(kept, target)
+                place = own_objects.place(self.folder, source, told)
+                own_objects.make(place, lambda o: self._compile(source, o, told))
+                shutil.copy(place, target)
             else:
                 self._compile(source, target, options, plain=plain)
 
@@ -351,8 +351,7 @@ def _publish(config: Config, folder: Path, whole: bool) -> None:
             _copy_at_once(archives[name], folder / name)
     finished = [path.parent for path in config.folder.glob(f"*/{_RECORD}")]
     finished = [path for path in finished if path != config.build]
-    for old in sorted(finished, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)
+    kept.forget_old(finished, _KEPT)
 
 
 def _objects_of_ports(record: Mapping[str, str]) -> dict[str, dict[str, Path]]:

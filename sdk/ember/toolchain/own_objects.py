@@ -6,14 +6,13 @@ tables in each that is built of the same models.
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import hashlib
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from ember import paths
+from ember import kept, paths
 
 _KEPT = 256  # objects beside one kind of libraries
 
@@ -42,24 +41,16 @@ def place(libraries: Path, source: Path, options: Sequence[str]) -> Path:
     return libraries / "own" / f"{source.stem}-{digest.hexdigest()[:16]}.o"
 
 
-def make(kept: Path, compile_to: Callable[[Path], None]) -> None:
+def make(place: Path, compile_to: Callable[[Path], None]) -> None:
     """Compile it, unless it is there."""
-    if kept.is_file():
-        kept.touch()
+    if kept.found(place):
         return
-    kept.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-        compiled = Path(folder) / kept.name
+    place.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
+        compiled = Path(folder) / place.name
         compile_to(compiled)
-        compiled.replace(kept)
-    _forget_old(kept.parent)
-
-
-def _forget_old(folder: Path) -> None:
-    with contextlib.suppress(FileNotFoundError):  # another process forgets, too
-        files = sorted(folder.glob("*.o"), key=lambda path: path.stat().st_mtime)
-        for old in files[:-_KEPT]:
-            old.unlink()
+        compiled.replace(place)
+    kept.forget_old(place.parent.glob("*.o"), _KEPT)
 
 
 # As they were when the process first asked, like the libraries' sources.

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from ember import paths
+from ember import kept, paths
 from ember.kernels import KernelList
 from ember.kernels.library import Library
 from ember.toolchain.libraries import Libraries
@@ -42,7 +41,7 @@ def objects(
     key.update(str([str(path) for path in sources]).encode())
     top = paths.writable_folder(paths.cache() / "user-kernels")
     folder = top / key.hexdigest()[:16]
-    if not folder.is_dir():
+    if not kept.found(folder):
         with tempfile.TemporaryDirectory(dir=top) as temporary:
             place = Path(temporary) / "made"
             place.mkdir()
@@ -50,11 +49,5 @@ def objects(
             libs.compile(sources, place, told, given=sources)
             with contextlib.suppress(OSError):  # another process was faster
                 place.rename(folder)
-        _forget_old(top)
+        kept.forget_old((path for path in top.iterdir() if path.is_dir()), _KEPT)
     return sorted(folder.iterdir())
-
-
-def _forget_old(top: Path) -> None:
-    folders = [path for path in top.iterdir() if path.is_dir()]
-    for old in sorted(folders, key=lambda path: path.stat().st_mtime)[:-_KEPT]:
-        shutil.rmtree(old, ignore_errors=True)

@@ -177,3 +177,34 @@ def test_what_stands_for_other_programs_is_always_asked(
         (tmp_path / "bin" / "toy-cc").symlink_to(program)
     versions("toy-cc")
     assert asked.times == 3
+
+
+def made(folder: Path, ages: dict[str, float]) -> dict[str, Path]:
+    """Files of a cache, by name, and the seconds since they were used."""
+    now, places = time.time(), {}
+    for name, age in ages.items():
+        places[name] = folder / name
+        places[name].write_text(name)
+        os.utime(places[name], (now - age, now - age))
+    return places
+
+
+def test_what_was_not_used_for_longest_is_forgotten(tmp_path: Path) -> None:
+    places = made(tmp_path, {"a": 9000, "b": 8000, "c": 7000})
+    folder = tmp_path / "d"
+    folder.mkdir()
+    os.utime(folder, (1, 1))
+    kept.forget_old([*places.values(), folder, tmp_path / "gone"], 2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b", "c"]
+
+
+def test_what_another_process_has_found_stays(tmp_path: Path) -> None:
+    places = made(tmp_path, {"a": 9000, "b": 8000, "c": 7000, "d": 60})
+    assert kept.found(places["a"])
+    kept.forget_old(places.values(), 1)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "d"]
+
+
+def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
+    assert not kept.found(tmp_path / "nothing")
+    assert not list(tmp_path.iterdir())

@@ -73,7 +73,8 @@ class CacheEntry:
         if changed:
             writing.write(self._program, program.content(draft.program))
         writing.write(self._facts, json.dumps(facts).encode())
-        _forget_old(self.place.parent)
+        for suffix in (self._program.suffix, self._facts.suffix):
+            kept.forget_old(self.place.parent.glob(f"*{suffix}"), _KEPT)
 
     @property
     def _program(self) -> Path:
@@ -82,15 +83,3 @@ class CacheEntry:
     @property
     def _facts(self) -> Path:
         return self.place.with_suffix(".json")
-
-
-def _forget_old(folder: Path) -> None:
-    def age(path: Path) -> float:
-        try:
-            return path.stat().st_mtime
-        except FileNotFoundError:  # another process forgot it
-            return 0
-
-    for old in sorted(folder.glob("*.json"), key=age)[:-_KEPT]:
-        old.with_suffix(".pte").unlink(missing_ok=True)
-        old.unlink(missing_ok=True)
