@@ -289,7 +289,7 @@ def _xnnpack(
             recorded=recorded,
         )
         changed = states.changed_inputs(edge.exported_program())
-        manager = states.written(edge)
+        manager = states.written(edge, [xnnpack.kept_orders()])
     outputs = reference.of_runtime(bytes(manager.buffer))
     if any("ember." in str(node.target) for node in nodes):
         outputs = states.run_of(model, changed)

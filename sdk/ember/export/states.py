@@ -55,15 +55,18 @@ def kept(tree: Any) -> Any:
 # ---- in a program --------------------------------------------------------------------
 
 
-def written(edge: Any) -> Any:
+def written(edge: Any, passes: Sequence[Any] = ()) -> Any:
     """The program of a lowered graph, with the states that do not start at zero.
 
     The exporter leaves them out: it takes every state for meaningless at the start. A
     state of zeros stays out, since its memory is zero when a program is loaded.
+
+    `passes` are run before the exporter's last ones.
     """
     exir = need("executorch.exir")
     names = _started(edge.exported_program())
-    config = exir.ExecutorchBackendConfig(passes=[lambda graph: _marked(graph, names)])
+    marking = [*passes, lambda graph: _marked(graph, names)]
+    config = exir.ExecutorchBackendConfig(passes=marking)
     return edge.to_executorch(config)
 
 

@@ -51,6 +51,29 @@ def delegated(
     return lowered([each for each in configs if each.__name__ not in _COPIES])
 
 
+def kept_orders() -> Any:
+    """A pass that copies for the operators outside that ExecuTorch computes in the
+    default dim order only, and copies back what they give.
+
+    The exporter makes the first ones itself, after delegates were written for inputs in
+    the dim order that those operators had in PyTorch.
+    """
+    passes = need("executorch.exir.passes")
+
+    class KeptOrders(passes.LegalizePortableDimOrderPass):  # type: ignore[misc, name-defined]
+        def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
+            result = super().call_operator(op, args, kwargs, meta)
+            if op not in self._target_ops:
+                return result
+            order = list(meta["val"].dim_order())
+            if order == list(result.to_tensor().dim_order()):
+                return result
+            copy = {"dim_order": order}
+            return super().call_operator(self._copy_op, (result,), copy, meta)
+
+    return KeptOrders()
+
+
 def left_out(nodes: Sequence[Any]) -> Iterator[str]:
     """What is told of layers that stay outside; `nodes` are those of ATen."""
     aten = need("torch").ops.aten
@@ -61,6 +84,7 @@ def left_out(nodes: Sequence[Any]) -> Iterator[str]:
             _is_linear,
             "addmm {}, which adds a row to the product and scales nothing",
         ),
+        (aten.gelu.default, _is_exact, "GELU by tanh {}, which has the exact one only"),
     ):
         count = sum(node.target == target and not rule(node) for node in nodes)
         if count:
@@ -71,13 +95,14 @@ def _configs(parts: Any) -> list[type]:
     """The partitioner's rules, stricter where the exporter is wrong.
 
     It fails on PReLU of anything but images, writes pads from float32 to int8, which
-    XNNPACK has not, and forgets alpha and beta of addmm.
+    XNNPACK has not, and forgets alpha and beta of addmm and the formula of GELU.
     """
     rules = need("executorch.backends.xnnpack.partition.config")
     strict = {
         rules.PreluConfig: _is_image,
         rules.ConstantPadConfig: _keeps_type,
         rules.AddmmConfig: _is_linear,
+        rules.GeluConfig: _is_exact,
     }
     return [
         _stricter(config, strict[config]) if config in strict else config
@@ -101,6 +126,10 @@ def _is_linear(node: Any) -> bool:
     """Whether an addmm is a linear layer: without factors, its bias a row."""
     factors = [node.kwargs.get(name, 1) for name in ("alpha", "beta")]
     return factors == [1, 1] and node.args[0].meta["val"].dim() == 1
+
+
+def _is_exact(node: Any) -> bool:
+    return bool(node.kwargs.get("approximate", "none") == "none")
 
 
 def _keeps_type(node: Any) -> bool:

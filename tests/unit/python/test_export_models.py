@@ -194,6 +194,22 @@ MODELS = {
         XNNPACK,
         1e-5,
     ),
+    "gelu_by_tanh_for_xnnpack": (
+        "self.a = nn.Linear(4, 4)",
+        "return F.gelu(3 * self.a(x), approximate='tanh') + F.gelu(x)",
+        "torch.randn(3, 4)",
+        XNNPACK,
+        1e-5,
+    ),
+    "pools_of_channels_last_for_xnnpack": (
+        "self.a = nn.Linear(2, 8)",
+        "return self.a(F.adaptive_avg_pool2d(x, [3, 2])),"
+        " F.interpolate(F.avg_pool2d(x, 2, ceil_mode=True), scale_factor=3.0,"
+        " mode='bilinear', align_corners=True), x.mean(1, keepdim=True) * x",
+        "torch.randn(1, 3, 5, 6).to(memory_format=torch.channels_last)",
+        XNNPACK,
+        1e-5,
+    ),
     "one_result_twice_for_xnnpack": (
         "self.layer = nn.Linear(4, 4);"
         " self.register_buffer('count', torch.tensor(3));"
@@ -318,6 +334,7 @@ OUTSIDE = {
     "products_with_factors_for_xnnpack": (
         f"2 addmm {STAY} adds a row to the product and scales nothing"
     ),
+    "gelu_by_tanh_for_xnnpack": f"1 GELU by tanh {STAY} has the exact one only",
 }
 
 

@@ -20,6 +20,8 @@ from ember.export import flows, states
 from ember.export.folders import ExpectedRun, Exported, write_case
 from ember.export.packages import need
 from ember.export.source import Source
+from ember.files.tensors import DType
+from ember.program import Tensor, parse
 from ember.sweep.graphs.generate import generated
 from ember.sweep.graphs.graph import RandomGraph, Values
 from ember.sweep.settings import Family
@@ -101,6 +103,7 @@ def files(graph: RandomGraph, family: Family) -> Exported:
     return Exported(content, runs, *tolerance)
 
 
+_OTHER_DTYPE = "the exporter changed the dtype of an output"
 _Made = tuple[dict[str, bytes], list[ExpectedRun]]
 
 
@@ -121,7 +124,17 @@ def _portable(graph: RandomGraph) -> _Made:
 def _delegated(graph: RandomGraph) -> _Made:
     lowered = _lowered(graph, "xnnpack", None)
     runs = _runs(states.run_of(graph.module(), lowered.changed), _samples(graph))
+    wanted = [str(value.dtype).removeprefix("torch.") for value in runs[0].outputs]
+    if wanted != _dtypes(lowered.content):
+        raise ValueError(_OTHER_DTYPE)
     return _contents(lowered), runs
+
+
+def _dtypes(content: bytes) -> list[str]:
+    """What a program's outputs are."""
+    method = parse(content).methods[0]
+    values = [method.values[number] for number in method.outputs]
+    return [DType(value.dtype).label for value in values if isinstance(value, Tensor)]
 
 
 def _int8(graph: RandomGraph) -> _Made:
@@ -186,7 +199,7 @@ def check(program: Any, dynamic: bool, outputs: Sequence[Any]) -> None:
     for name, value in zip(names, outputs, strict=True):
         # A number times a 0-d uint8 tensor becomes int64, for instance.
         if nodes[name].meta["val"].dtype != value.dtype:
-            raise ValueError("the exporter changed the dtype of an output")
+            raise ValueError(_OTHER_DTYPE)
     if any(reads_strange_layout(node) for node in nodes.values()):
         raise ValueError("the exporter makes a view of channels_last without a copy")
     if any(depends_on_order(node) for node in nodes.values()):

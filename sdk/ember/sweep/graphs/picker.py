@@ -35,6 +35,8 @@ class Picker(Builder):
     # ---- small choices
 
     def one_of(self, items: Sequence[Any]) -> Any:
+        if not items:  # the groups of no channels
+            raise Reject
         return self.rng.choice(items)
 
     def chance(self, probability: float) -> bool:
