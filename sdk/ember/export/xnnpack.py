@@ -103,6 +103,7 @@ def _configs(parts: Any) -> list[type]:
         rules.ConstantPadConfig: _keeps_type,
         rules.AddmmConfig: _is_linear,
         rules.GeluConfig: _is_exact,
+        rules.ConvolutionConfig: _has_elements,
     }
     return [
         _stricter(config, strict[config]) if config in strict else config
@@ -126,6 +127,11 @@ def _is_linear(node: Any) -> bool:
     """Whether an addmm is a linear layer: without factors, its bias a row."""
     factors = [node.kwargs.get(name, 1) for name in ("alpha", "beta")]
     return factors == [1, 1] and node.args[0].meta["val"].dim() == 1
+
+
+def _has_elements(node: Any) -> bool:
+    """Whether it gives any: XNNPACK refuses convolutions that do not."""
+    return 0 not in node.meta["val"].shape
 
 
 def _is_exact(node: Any) -> bool:
