@@ -136,6 +136,8 @@ class Board(Strict):
     @property
     def boot_blocks(self) -> list[BootBlock]:
         """What lies in front of the vectors, code aside, by offset in their memory."""
+        if not self.boot.code:  # most chips look for the vectors first
+            return []
         return boot_images.blocks(self.boot, self.memories_for("vectors")[0])
 
     @property
