@@ -151,7 +151,15 @@ def most() -> Sweep:
 
 
 def softmax() -> Sweep:
-    sizes = shape()
+    return softmax_of(shape())
+
+
+def long_softmax() -> Sweep:
+    """Of lines with more elements than other calls have."""
+    return softmax_of([random.randint(1, 9), random.randint(96, 300)])
+
+
+def softmax_of(sizes: list[int]) -> Sweep:
     x = image(*sizes, last=False)
     x = (x // pick(1, 1, 4, 40)).to(S8)
     scale = 10 ** random.uniform(-3, -0.3)
@@ -223,7 +231,7 @@ def family(seed: int, made: Callable[[], Sweep]) -> Callable[[], Iterator[Sweep]
 
 
 CALLS = (quantize, dequantize, addition, product, activation, least, most, softmax)
-CALLS += (transpose, pad, average, largest)
+CALLS += (transpose, pad, average, largest, long_softmax)
 FAMILIES = [family(seed, made) for seed, made in enumerate(CALLS)]
 
 if __name__ == "__main__":

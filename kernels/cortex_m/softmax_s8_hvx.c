@@ -8,7 +8,10 @@
 #include "kernels/cortex_m/table_hvx.h"
 #include "kernels/engine/mathf.h"
 
-enum { NUMBERS = 256, FEW = 16 }; // below, there is little to look up
+enum {
+    NUMBERS = 256,
+    FEW = 96, // elements: in shorter lines of different numbers looking up costs more
+};
 
 // Of each int8, with 128 added.
 typedef struct tables {

@@ -178,38 +178,6 @@ MODELS = {
         INT8,
         0.05,
     ),
-    "prelu_of_rows_for_xnnpack": (
-        "self.a = nn.Linear(4, 6); self.p = nn.PReLU(6); self.q = nn.PReLU()",
-        "return self.q(self.p(self.a(x)).unsqueeze(1))",
-        "torch.randn(3, 4)",
-        XNNPACK,
-        1e-6,
-    ),
-    "products_with_factors_for_xnnpack": (
-        "self.a = nn.Linear(4, 4); self.register_buffer('row', torch.ones(4))",
-        "y = self.a(x); return torch.addmm(self.row, y, self.a.weight, alpha=-1)"
-        " + torch.addmm(x, y, self.a.weight, beta=0.5)"
-        " + torch.addmm(self.row, y, self.a.weight)",
-        "torch.randn(3, 4)",
-        XNNPACK,
-        1e-5,
-    ),
-    "gelu_by_tanh_for_xnnpack": (
-        "self.a = nn.Linear(4, 4)",
-        "return F.gelu(3 * self.a(x), approximate='tanh') + F.gelu(x)",
-        "torch.randn(3, 4)",
-        XNNPACK,
-        1e-5,
-    ),
-    "pools_of_channels_last_for_xnnpack": (
-        "self.a = nn.Linear(2, 8)",
-        "return self.a(F.adaptive_avg_pool2d(x, [3, 2])),"
-        " F.interpolate(F.avg_pool2d(x, 2, ceil_mode=True), scale_factor=3.0,"
-        " mode='bilinear', align_corners=True), x.mean(1, keepdim=True) * x",
-        "torch.randn(1, 3, 5, 6).to(memory_format=torch.channels_last)",
-        XNNPACK,
-        1e-5,
-    ),
     "one_result_twice_for_xnnpack": (
         "self.layer = nn.Linear(4, 4);"
         " self.register_buffer('count', torch.tensor(3));"
@@ -326,25 +294,6 @@ def test_what_int4_leaves_in_float_is_said(capsys):
         "1 linear layers stay float: their input widths are not multiples of 32",
         "weights in int4: 640 bytes; in float: 320 bytes, narrow.weight",
     ]
-
-
-STAY = "stay outside XNNPACK, which"
-OUTSIDE = {
-    "prelu_of_rows_for_xnnpack": f"2 PReLU {STAY} supports 4 dimensions only",
-    "products_with_factors_for_xnnpack": (
-        f"2 addmm {STAY} adds a row to the product and scales nothing"
-    ),
-    "gelu_by_tanh_for_xnnpack": f"1 GELU by tanh {STAY} has the exact one only",
-}
-
-
-@pytest.mark.export
-@pytest.mark.parametrize("name", OUTSIDE)
-def test_what_stays_outside_xnnpack_is_said(capsys, name):
-    pytest.importorskip("torch")
-    layers, forward, inputs, words, _ = MODELS[name]
-    facts = exported(capsys, written(layers, forward, inputs), *words)
-    assert facts["notes"] == [OUTSIDE[name]]
 
 
 LAYER = "self.layer = nn.Linear(4, 4)"
