@@ -10,7 +10,7 @@ from typing import Any
 
 from ember import progress
 from ember.output import counted
-from ember.sweep import cluster, points, settings, sources
+from ember.sweep import cluster, models, points, settings, sources
 from ember.sweep.points import Point
 from ember.sweep.results import PointRow, Results, SweepRun
 from ember.sweep.settings import Sweep
@@ -40,11 +40,14 @@ OnResult = Callable[[Point, PointResult], None]
 
 
 def planned(path: Path, workers: int | None = None) -> Planned:
-    """What a SWEEP.yaml asks for, its graphs exported by `workers` processes. SdkError
-    where it is wrong, or a case is missing."""
+    """What a SWEEP.yaml asks for, models and graphs exported by `workers` processes.
+    SdkError where it is wrong, or a case is missing."""
     chosen = settings.read(path)
     boards = points.loaded(chosen)
-    programs = settings.programs(chosen, path.parent)
+    programs = [
+        *settings.programs(chosen, path.parent),
+        *models.exported(chosen.models, path.parent, workers),
+    ]
     if chosen.graphs is None:
         return Planned(chosen, tuple(points.points(chosen, boards, programs)))
     exports = sources.exported(sources.seeds(chosen.graphs), workers)

@@ -1,6 +1,7 @@
 """SWEEP.yaml becomes settings: which programs, boards and options are multiplied.
 
 programs: [cases/, "models/*.bpte"]  # folders of cases, .bpte, patterns of them
+models: [{file: network.py, quantize: [float, int8], backends: [xnnpack]}]  # exported
 graphs: {seeds: 0..1000, families: [core, xnnpack]}  # random ones, exported here
 boards: [mps2-an386, my_board.yaml]
 options: [{}, {optimize: size}, {rows: smallest}]  # of packing; each with each board
@@ -29,6 +30,8 @@ from ember.files import documents
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 
 Family = Literal["core", "half", "integer", "dynamic", "control", "xnnpack", "cortex_m"]
+Backend = Literal["portable", "cortex_m", "cadence", "xnnpack"]
+Format = Literal["float", "int8", "int8-dynamic", "int4"]
 _PATTERN = "*?["
 _MOST_BATCH = 10_000
 
@@ -71,10 +74,20 @@ class Graphs(Strict):
         return range(int(first), int(end))
 
 
+class ModelExports(Strict):
+    """A model for `ember export`: by each backend, in each format, for each samples."""
+
+    file: str  # .py or .pt2
+    backends: tuple[Backend, ...] = Field(default=("portable",), min_length=1)
+    quantize: tuple[Format, ...] = Field(default=("float",), min_length=1)
+    samples: tuple[str, ...] = ()  # as `--calibrate` takes them; (): those of the file
+
+
 class Sweep(Strict):
     """The file as it is written."""
 
     programs: tuple[str, ...] = ()
+    models: tuple[ModelExports, ...] = ()
     graphs: Graphs | None = None
     boards: tuple[str, ...] = Field(min_length=1)
     options: tuple[Option, ...] = Field(default=(Option(),), min_length=1)
@@ -84,8 +97,8 @@ class Sweep(Strict):
 
     @model_validator(mode="after")
     def _runs_something(self) -> Sweep:
-        if not self.programs and self.graphs is None:
-            raise ValueError("it needs programs, or graphs")
+        if not self.programs and not self.models and self.graphs is None:
+            raise ValueError("it needs programs, models or graphs")
         return self
 
     @property

@@ -89,14 +89,19 @@ def need() -> None:
 
 
 def _folder() -> Path:
-    """Of the versions here; where those are not installed, of the newest that were."""
+    return exporters_folder("graphs")
+
+
+def exporters_folder(name: str) -> Path:
+    """Where exports of one kind are kept: by Ember's export and the versions here, or,
+    where those are not installed, the newest that were."""
     package = paths.package()
     sources = [
         file
         for room in ("sweep/graphs", "export")
         for file in kept.below(str(package / room), (".py",))
     ]
-    top = paths.cache() / "graphs" / kept.digest(package, sources).hex()[:16]
+    top = paths.cache() / name / kept.digest(package, sources).hex()[:16]
     try:
         versions = map(importlib.metadata.version, _PACKAGES)
         return top / "-".join(versions)

@@ -242,7 +242,7 @@ def test_a_sweep_goes_on_and_is_compared(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("boards: [host]", "it needs programs, or graphs"),
+        ("boards: [host]", "it needs programs, models or graphs"),
         ("programs: [x]\nboards: []", "boards: Tuple should have at least 1"),
         ("programs: [x]\nboards: [host]\nbord: 1", "bord: there is no such key"),
         ("programs: [x]\nboards: [host]\nbatch: 0", "batch: "),
