@@ -17,5 +17,6 @@ python3 -m venv "$place/venv"
 "$place/venv/bin/python" -m pytest -n auto --dist loadfile \
     -m "export and not long and not slow" \
     tests/unit/python/test_export.py tests/unit/python/test_export_models.py \
-    tests/unit/python/test_export_layouts.py tests/unit/python/test_operator_lists.py \
+    tests/unit/python/test_export_layouts.py tests/unit/python/test_export_xnnpack.py \
+    tests/unit/python/test_operator_lists.py \
     tests/unit/python/test_debug_pytorch.py

@@ -100,6 +100,7 @@ def test_models_are_exported_once_and_run(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pytest.importorskip("torch")
+    pytest.importorskip("distributed")
     words = ["--json", str(folder / "facts.json")]
     model = "{file: network.py, backends: [portable, xnnpack]}"
     assert sweep(folder, model, *words) == 0
