@@ -10,7 +10,7 @@
 
 enum {
     NUMBERS = 256,
-    FEW = 96, // elements: in shorter lines of different numbers looking up costs more
+    FEW = 96, // elements: if all differ, look-ups cost more than they save below this
 };
 
 // Of each int8, with 128 added.

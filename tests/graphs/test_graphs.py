@@ -58,6 +58,17 @@ def test_families_have_what_they_are_named_for(exported: Any) -> None:
     assert all(exported.program("dynamic", n, 0)[0].batch for n in range(8))
 
 
+def test_a_step_that_has_nothing_to_choose_from_is_dropped(exported: Any) -> None:
+    """The groups of a tensor without channels, for instance."""
+    import random
+
+    from ember.sweep.graphs.picker import Picker
+    from ember.sweep.graphs.values import Reject
+
+    with pytest.raises(Reject):
+        Picker(random.Random(0), [1], False).one_of([])
+
+
 def test_a_seed_is_always_the_same_graph() -> None:
     texts = {run("--seed", "70003", "--show").stdout for _ in range(2)}
     assert len(texts) == 1

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-import resource
+import os
 import subprocess
 import sys
 import time
@@ -14,7 +14,7 @@ from ember import boards, paths
 from ember.cases import Found
 from ember.sweep import cluster, content, points
 from ember.sweep.points import Batch, Member
-from ember.sweep.settings import Option
+from ember.sweep.settings import Option, Sweep
 from ember.sweep.work import PointResult
 
 BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64-sme")
@@ -24,7 +24,6 @@ _OPTIONS = [
     for goal in ("size", "speed")
     for rows in ("off", "smallest")
 ]
-_BATCH = 64  # cases, as `batch` of a SWEEP.yaml is if it does not say
 
 
 @dataclass(frozen=True)
@@ -42,29 +41,34 @@ class SweepCost:
 
 
 def measure(folder: Path, tasks: int) -> SweepCost:
-    found = sorted((paths.root() / "tests" / "cases").glob(_CASES))
+    folders = paths.root() / "tests" / "cases"
+    found = sorted(folders.glob(_CASES))
     each = {board: _tested(found, board) for board in BOARDS}
     file = folder / "sweep.yaml"
-    patterns = paths.root() / "tests" / "cases" / _CASES
     file.write_text(
-        f"programs: ['{patterns}']\nboards: [{', '.join(BOARDS)}]\n"
+        f"programs: ['{folders / _CASES}']\nboards: [{', '.join(BOARDS)}]\n"
         f"options: [{', '.join(_OPTIONS)}]\n",
         encoding="utf-8",
     )
     _swept(file, 2)  # makes libraries and runners
     alone, together = _swept(file, 1), _swept(file, 2)
-    batch_s = _BATCH * sum(each.values()) / len(each)
+    cases = Sweep.model_fields["batch"].default
+    batch_s = cases * sum(each.values()) / len(each)
     return SweepCost(each, alone, together, tasks, _nothings(found[0], tasks), batch_s)
 
 
 def _tested(found: list[Path], board: str) -> float:
     words = [*map(str, found), "--board", board, "--jobs", "1"]
     _ember("test", *words)  # makes the library
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _spent()
     _ember("test", *words)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return spent / len(found)
+    return (_spent() - before) / len(found)
+
+
+def _spent() -> float:
+    """Processor seconds of this process and of those that it has waited for."""
+    times = os.times()
+    return sum(times[:4])
 
 
 def _swept(file: Path, workers: int) -> float:
@@ -94,7 +98,7 @@ def _nothings(case: Path, tasks: int) -> float:
         for i in range(tasks)
     ]
     got: list[str] = []
-    begin, old = time.process_time(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = _spent()
     with cluster.connected(None, 2) as client:
         cluster.run(
             client,
@@ -103,7 +107,5 @@ def _nothings(case: Path, tasks: int) -> float:
             lambda results: got.extend(result.key for result in results),
             nothing,
         )
-    new = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert sorted(got) == sorted(str(i) for i in range(tasks)), "a task was lost"
-    workers = new.ru_utime + new.ru_stime - old.ru_utime - old.ru_stime
-    return (time.process_time() - begin + workers) / tasks
+    return (_spent() - before) / tasks

@@ -61,12 +61,13 @@ def written(edge: Any, passes: Sequence[Any] = ()) -> Any:
     The exporter leaves them out: it takes every state for meaningless at the start. A
     state of zeros stays out, since its memory is zero when a program is loaded.
 
-    `passes` are run before the exporter's last ones.
+    `passes` run before the exporter's last ones.
     """
     exir = need("executorch.exir")
     names = _started(edge.exported_program())
-    marking = [*passes, lambda graph: _marked(graph, names)]
-    config = exir.ExecutorchBackendConfig(passes=marking)
+    config = exir.ExecutorchBackendConfig(
+        passes=[*passes, lambda graph: _marked(graph, names)]
+    )
     return edge.to_executorch(config)
 
 

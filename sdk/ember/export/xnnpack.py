@@ -7,6 +7,7 @@ or fails on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ember.export.packages import need
@@ -52,11 +53,11 @@ def delegated(
 
 
 def kept_orders() -> Any:
-    """A pass that copies for the operators outside that ExecuTorch computes in the
-    default dim order only, and copies back what they give.
+    """A pass for operators outside that ExecuTorch computes only in the default dim
+    order: it copies their inputs to that order, and their results back.
 
-    The exporter makes the first ones itself, after delegates were written for inputs in
-    the dim order that those operators had in PyTorch.
+    The exporter's own pass copies inputs only, although delegates have been written for
+    results in the dim order that PyTorch gives them.
     """
     passes = need("executorch.exir.passes")
 
@@ -68,8 +69,8 @@ def kept_orders() -> Any:
             order = list(meta["val"].dim_order())
             if order == list(result.to_tensor().dim_order()):
                 return result
-            copy = {"dim_order": order}
-            return super().call_operator(self._copy_op, (result,), copy, meta)
+            kwargs = {"dim_order": order}
+            return super().call_operator(self._copy_op, (result,), kwargs, meta)
 
     return KeptOrders()
 
@@ -77,36 +78,22 @@ def kept_orders() -> Any:
 def left_out(nodes: Sequence[Any]) -> Iterator[str]:
     """What is told of layers that stay outside; `nodes` are those of ATen."""
     aten = need("torch").ops.aten
-    for target, rule, text in (
-        (aten.prelu.default, _is_image, "PReLU {}, which supports 4 dimensions only"),
-        (
-            aten.addmm.default,
-            _is_linear,
-            "addmm {}, which adds a row to the product and scales nothing",
-        ),
-        (aten.gelu.default, _is_exact, "GELU by tanh {}, which has the exact one only"),
-    ):
-        count = sum(node.target == target and not rule(node) for node in nodes)
+    for limit in _LIMITS:
+        if limit.operator is None:
+            continue
+        target = getattr(aten, limit.operator).default
+        count = sum(node.target == target and not limit.rule(node) for node in nodes)
         if count:
-            yield f"{count} {text.format('stay outside XNNPACK')}"
+            yield f"{count} {limit.layer} stay outside XNNPACK, which {limit.reason}"
 
 
 def _configs(parts: Any) -> list[type]:
-    """The partitioner's rules, stricter where the exporter is wrong.
-
-    It fails on PReLU of anything but images, writes pads from float32 to int8, which
-    XNNPACK has not, and forgets alpha and beta of addmm and the formula of GELU.
-    """
-    rules = need("executorch.backends.xnnpack.partition.config")
-    strict = {
-        rules.PreluConfig: _is_image,
-        rules.ConstantPadConfig: _keeps_type,
-        rules.AddmmConfig: _is_linear,
-        rules.GeluConfig: _is_exact,
-        rules.ConvolutionConfig: _has_elements,
-    }
+    """The partitioner's rules, stricter where the exporter is wrong."""
+    rules = {limit.config: limit.rule for limit in _LIMITS}
     return [
-        _stricter(config, strict[config]) if config in strict else config
+        _stricter(config, rules[config.__name__])
+        if config.__name__ in rules
+        else config
         for config in parts.ALL_PARTITIONER_CONFIGS
     ]
 
@@ -117,6 +104,9 @@ def _stricter(config: Any, rule: Rule) -> type:
             return bool(rule(node) and super().check_constraints(node, program))
 
     return Stricter
+
+
+# ---- what XNNPACK may take -----------------------------------------------------------
 
 
 def _is_image(node: Any) -> bool:
@@ -130,7 +120,7 @@ def _is_linear(node: Any) -> bool:
 
 
 def _has_elements(node: Any) -> bool:
-    """Whether it gives any: XNNPACK refuses convolutions that do not."""
+    """Whether its result has any."""
     return 0 not in node.meta["val"].shape
 
 
@@ -143,3 +133,31 @@ def _keeps_type(node: Any) -> bool:
     names = [str(user.target) for user in node.users]
     to_int8 = any("quantize" in name and "dequantize" not in name for name in names)
     return to_int8 == ("dequantize" in str(node.args[0].target))
+
+
+@dataclass(frozen=True)
+class Limit:
+    """A rule for what a config of the partitioner takes. If the user is told of what
+    stays outside: ATen's operator, what to call it and why."""
+
+    config: str
+    rule: Rule
+    operator: str | None = None
+    layer: str = ""
+    reason: str = ""
+
+
+_LIMITS = (
+    Limit(  # the exporter fails on others
+        *("PreluConfig", _is_image, "prelu", "PReLU"), "supports 4 dimensions only"
+    ),
+    Limit(  # the exporter ignores alpha and beta
+        *("AddmmConfig", _is_linear, "addmm", "addmm"),
+        "adds a row to the product and scales nothing",
+    ),
+    Limit(  # the exporter ignores the formula
+        *("GeluConfig", _is_exact, "gelu", "GELU by tanh"), "has the exact one only"
+    ),
+    Limit("ConstantPadConfig", _keeps_type),  # XNNPACK does not pad float32 to int8
+    Limit("ConvolutionConfig", _has_elements),  # XNNPACK refuses others
+)

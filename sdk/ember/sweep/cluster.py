@@ -209,7 +209,7 @@ def _done(
 
     waiting = iter(batches)
     done = as_completed(with_results=True, raise_errors=False)
-    futures: dict[str, tuple[Future, Batch]] = {}
+    pending: dict[str, Batch] = {}
 
     def submit(count: int) -> None:
         part = {
@@ -219,20 +219,18 @@ def _done(
         if not part:
             return
         _send(client, part.values(), contents, sent)
-        given = client.map(task, list(part.values()), key=list(part), pure=False)
-        futures.update(zip(part, zip(given, part.values(), strict=True), strict=True))
-        done.update(given)
+        pending.update(part)
+        done.update(client.map(task, list(part.values()), key=list(part), pure=False))
 
     submit(most)
     for future, answer in done:
-        _, batch = futures.pop(future.key)
-        yield batch, _results(future, answer)
-        if len(futures) <= most // 2:  # together: what each costs is less
-            submit(most - len(futures))
+        yield pending.pop(future.key), _results(future, answer)
+        if len(pending) <= most // 2:  # several at once cost less each
+            submit(most - len(pending))
 
 
 def _results(future: Future, answer: Any) -> list[PointResult] | None:
-    """What the answer of a task says; that of one that failed is no result."""
+    """The answer of a task; None: all workers died that had it."""
     from distributed import KilledWorker
 
     if future.cancelled():

@@ -26,12 +26,12 @@ from ember import cases
 from ember.boards.strict import Strict
 from ember.cases import Found
 from ember.errors import SdkError, problem_list
+from ember.export.flows import Backend, Quantize
 from ember.files import documents
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 
 Family = Literal["core", "half", "integer", "dynamic", "control", "xnnpack", "cortex_m"]
-Backend = Literal["portable", "cortex_m", "cadence", "xnnpack"]
-Format = Literal["float", "int8", "int8-dynamic", "int4"]
+Format = Literal["float", Quantize]
 _PATTERN = "*?["
 _MOST_BATCH = 10_000
 
@@ -75,12 +75,12 @@ class Graphs(Strict):
 
 
 class ModelExports(Strict):
-    """A model for `ember export`: by each backend, in each format, for each samples."""
+    """A model to export with each backend, in each format, for each of `samples`."""
 
     file: str  # .py or .pt2
     backends: tuple[Backend, ...] = Field(default=("portable",), min_length=1)
     quantize: tuple[Format, ...] = Field(default=("float",), min_length=1)
-    samples: tuple[str, ...] = ()  # as `--calibrate` takes them; (): those of the file
+    samples: tuple[str, ...] = ()  # as for `--calibrate`; (): those of the file
 
 
 class Sweep(Strict):

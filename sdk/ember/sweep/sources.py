@@ -67,7 +67,8 @@ def exported(asked: Iterable[Seed], workers: int | None) -> Exports:
         paths.writable_folder(top)
         tasks = [(seed, top / seed.name) for seed in missing]
         with progress.doing("exporting graphs") as step:
-            for done, _ in enumerate(_each(_export, tasks, workers), 1):
+            given = in_processes(_export, tasks, workers, start=_start)
+            for done, _ in enumerate(given, 1):
                 step.of(done, len(tasks))
     cases = [
         Found(seed.name, top / seed.name)
@@ -137,27 +138,33 @@ def shrunk(
     is none."""
     tasks = [(mismatch,) for mismatch in mismatches]
     with progress.doing("shrinking graphs"):
-        yield from _each(_shrink, tasks, workers)
+        yield from in_processes(_shrink, tasks, workers, start=_start)
 
 
 # ---- in processes with PyTorch -------------------------------------------------------
 
 
-def _each(
+def in_processes(
     function: Callable[..., _Result],
     tasks: Sequence[tuple[object, ...]],
     workers: int | None,
+    *,
+    start: Callable[[], None] | None = None,
+    alone: bool = False,
 ) -> Iterator[_Result]:
+    """Results of a function in `workers` processes, as they come. Each process calls
+    `start` first; if `alone`, it does one task only."""
     count = min(workers or os.cpu_count() or 1, len(tasks))
     context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(count, context, _start) as pool:
+    most = 1 if alone else None
+    with ProcessPoolExecutor(count, context, start, max_tasks_per_child=most) as pool:
         futures = [pool.submit(function, *task) for task in tasks]
         try:
             for future in as_completed(futures):
                 yield future.result()
         except BrokenProcessPool as error:
             raise SdkError(
-                "a process that exports graphs ended: the computer may have too little"
+                "a process that exports programs ended: the host may have too little"
                 " memory",
                 hint="--workers 1; the same command goes on where this ended",
             ) from error

@@ -41,16 +41,16 @@ def place(libraries: Path, source: Path, options: Sequence[str]) -> Path:
     return libraries / "own" / f"{source.stem}-{digest.hexdigest()[:16]}.o"
 
 
-def make(place: Path, compile_to: Callable[[Path], None]) -> None:
+def make(target: Path, compile_to: Callable[[Path], None]) -> None:
     """Compile it, unless it is there."""
-    if kept.found(place):
+    if kept.found(target):
         return
-    place.parent.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=place.parent) as folder:
-        compiled = Path(folder) / place.name
+    target.parent.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent) as folder:
+        compiled = Path(folder) / target.name
         compile_to(compiled)
-        compiled.replace(place)
-    kept.forget_old(place.parent.glob("*.o"), _KEPT)
+        compiled.replace(target)
+    kept.forget_old(target.parent.glob("*.o"), _KEPT)
 
 
 # As they were when the process first asked, like the libraries' sources.

@@ -64,3 +64,23 @@ def test_outputs_are_those_of_pytorch(
     assert facts["notes"] == notes
     assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
     capsys.readouterr()
+
+
+@pytest.mark.export
+def test_a_convolution_without_results_stays_outside() -> None:
+    """ExecuTorch's runtime does not run it: no program to compare."""
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("executorch")
+    from executorch.exir import EdgeCompileConfig
+
+    from ember.export import xnnpack
+
+    def delegates(kernel: tuple[int, int]) -> bool:
+        layer = torch.nn.ConvTranspose2d(1, 4, kernel, stride=3, padding=1)
+        graph = torch.export.export(layer.eval(), (torch.ones(3, 1, 1, 1),))
+        config = EdgeCompileConfig()
+        edge = xnnpack.delegated(graph, {}, config, dynamic=False, recorded=False)
+        return "executorch_call_delegate" in str(edge.exported_program().graph)
+
+    assert delegates((3, 3))
+    assert not delegates((3, 2))

@@ -6,11 +6,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ember import cli
+from ember.export.job import ExportOrder
 from ember.sweep import models
-from ember.sweep.models import ModelOrder
 from ember.sweep.settings import ModelExports
 
 MODEL = """import torch
@@ -27,7 +28,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     place = tmp_path / "models"
     place.mkdir()
     (place / "network.py").write_text(MODEL)
-    (place / "a.npy").write_bytes(b"a")
+    np.save(place / "a.npy", np.zeros((6, 4), np.float32))
     return place
 
 
@@ -37,28 +38,28 @@ def sweep(folder: Path, model: str, *words: str) -> int:
     return cli.main(["sweep", str(path), "--workers", "1", *words])
 
 
-def orders(folder: Path, **keys: object) -> list[ModelOrder]:
+def orders(folder: Path, **keys: object) -> list[ExportOrder]:
     given = ModelExports.model_validate({"file": "network.py", **keys})
     return list(models._orders(given, folder))
 
 
 def test_all_is_multiplied(folder: Path) -> None:
     found = orders(folder, backends=["portable", "xnnpack"], quantize=["float", "int8"])
-    assert [order.name for order in found] == [
+    assert [models._name(order) for order in found] == [
         "network-portable-float",
         "network-portable-int8",
         "network-xnnpack-float",
         "network-xnnpack-int8",
     ]
     (order,) = orders(folder, samples=["a.npy"])
-    assert order.name == "network-portable-float-a"
-    assert order.words[-2:] == ["--calibrate", str(folder / "a.npy")]
+    assert models._name(order) == "network-portable-float-a"
+    assert order.calibrate == folder / "a.npy"
 
 
 def test_what_makes_a_program_is_in_its_key(folder: Path) -> None:
     def digest() -> str:
         (order,) = orders(folder, samples=["a.npy"])
-        return order.digest()
+        return models._digest(order)
 
     seen = [digest(), digest()]
     (folder / "a.npy").write_bytes(b"b")
@@ -102,7 +103,7 @@ def test_models_are_exported_once_and_run(
     pytest.importorskip("torch")
     pytest.importorskip("distributed")
     words = ["--json", str(folder / "facts.json")]
-    model = "{file: network.py, backends: [portable, xnnpack]}"
+    model = "{file: network.py, backends: [portable, xnnpack], samples: [a.npy]}"
     assert sweep(folder, model, *words) == 0
     facts = json.loads((folder / "facts.json").read_text())
     assert facts["summary"] == {"passed": 2, "failed": 0, "error": 0}
