@@ -198,8 +198,8 @@ def _turned_back(
     pair: tuple[Method, int, Method, int], same: Mapping[int, int]
 ) -> tuple[tuple[_Reading, ...], str]:
     """Of a transposed convolution: its row r sees row i of the image by tap
-    r + padding - i * stride. A node makes as many rows as its stride is: it must see the
-    same rows by the same taps, which its padding and the first of its rows decide."""
+    r + padding - i * stride. A node makes as many rows as its stride is, and must see
+    the same rows by the same taps: its padding and the first of its rows decide that."""
     before, old, method, new = pair
     call, node = before.instructions[old], method.instructions[new]
     assert isinstance(call, KernelCall) and isinstance(node, KernelCall)

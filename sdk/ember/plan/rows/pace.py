@@ -20,8 +20,8 @@ class Pace:
     offset: int = 0
 
     def of_input(self, made: int, stride: int, further: int) -> Pace | None:
-        """Of what a call reads that makes `made` rows at this pace at a time, and at its
-        n-th time wants row n * stride + further as the newest. None: it is no pace."""
+        """Of what a call reads that makes `made` rows at this pace at a time, and wants
+        row n * stride + further as the newest at its n-th time. None: it is no pace."""
         common = math.gcd(self.slope, made)
         slope, made = self.slope // common, made // common
         offset = self.offset // common
