@@ -199,7 +199,7 @@ def _turned_back(
 ) -> tuple[tuple[_Reading, ...], str]:
     """Of a transposed convolution: its row r sees row i of the image by tap
     r + padding - i * stride. A node makes as many rows as its stride is, and must see
-    the same rows by the same taps: its padding and the first of its rows decide that."""
+    the same rows by the same taps: by its padding and the first of its rows."""
     before, old, method, new = pair
     call, node = before.instructions[old], method.instructions[new]
     assert isinstance(call, KernelCall) and isinstance(node, KernelCall)
