@@ -5,6 +5,11 @@
 //     node, node, ...             prepared as ever, each for one row of its output
 //     rows(table, nodes, inputs, slab, over, outputs)   runs them by the table
 //
+// `rows_fed(.., outputs, cursor, image_rows)` has one row of its input at a time: it
+// goes on until the table wants another row, notes in the cursor where it is, and jumps
+// to the end of the method. With the last row it goes through to the calls behind it.
+// The cursor is a state of the method.
+//
 // Between two nodes lies a window: as many rows of a tensor as its readers need, in
 // `slab`. A new row comes in at the end of the window, the others move up, so every
 // node always reads and writes at the same addresses. Inputs and outputs are whole
@@ -55,5 +60,6 @@ typedef struct ember_rows_enter {
 } ember_rows_enter_t;
 
 int32_t ember_run_rows_enter(void *state);
+int32_t ember_run_rows_fed(void *state);
 
 #endif // EMBER_KERNELS_ROWS_ROWS_H

@@ -8,6 +8,7 @@ import numpy as np
 import pace
 import pytest
 from lending import unplanned
+from row_programs import resnet_like
 
 from ember import build, paths
 from ember.cases import inputs
@@ -103,6 +104,32 @@ def test_zero_copy(board: str, tmp_path: Path) -> None:
     path = unplanned(DATA / "add.pte", tmp_path / "unplanned.pte")
     said = application(path, board, "zero_copy.c", caller_io=True)
     assert said == "rising\n" * 4
+
+
+@pytest.mark.parametrize(
+    ("board", "prepared"),
+    [("host", False), ("mps2-an386", False), ("mps3-an547", True)],
+)
+def test_an_image_that_comes_row_by_row(
+    board: str, prepared: bool, tmp_path: Path
+) -> None:
+    """The application's image gives what the whole one does without rows."""
+    model = tmp_path / "resnet.pte"
+    model.write_bytes(resnet_like().content)
+    whole = build.build(model, "host")
+    best = []
+    for frame in range(3):
+        at = np.arange(32)[:, None] * (3 + frame) + np.arange(96) * 7
+        image = at.astype(np.int8).reshape(1, 32, 32, 3).transpose(0, 3, 1, 2)
+        log = run.run(whole, inputs.lay_out(whole.methods[0], [image]))
+        best.append("abcdefghijklmnopqrstuvwxyz{|}~"[int(np.argmax(log.arrays()[0]))])
+    options = build.Options(app=APPS / "feed.c", rows="fed", prepared=prepared)
+    built = build.build(model, board, options=options)
+    assert emulator.run(built.board, built.firmware).check("fed").text.split() == best
+    header = (built.folder / "4-package" / "resnet_plan.h").read_text()
+    assert "#define EMBER_RESNET_INPUT_0_IMAGE_ROWS 32" in header
+    assert "#define EMBER_RESNET_INPUT_0_SHAPE {1, 3, 1, 32}" in header
+    assert built.plan["activations"]["planned"] <= 17_500
 
 
 @pytest.mark.parametrize(

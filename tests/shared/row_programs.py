@@ -314,6 +314,15 @@ def over_network() -> Model:
     return net.model(net.avg_pool(x, 5, 1))
 
 
+def resnet_like() -> Model:
+    net = Network(1, (1, 3, 32, 32))
+    x = net.conv(net.input, 16)
+    x = net.plus(net.conv(net.conv(x, 16), 16), x)
+    y = net.conv(net.conv(x, 32, 3, 2), 32)
+    x = net.plus(y, net.conv(x, 32, 1, 2))
+    return net.model(net.avg_pool(x, 16, 16))
+
+
 def mobilenet_v1(alpha: float, side: int) -> Model:
     net = Network(1, (1, 3, side, side))
     x = net.conv(net.input, int(32 * alpha), 3, 2)

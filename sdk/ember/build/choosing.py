@@ -53,7 +53,7 @@ def _packed(model: Model, names: Sequence[str], job: Job) -> tuple[Improved, Exa
     whole = model if options.caller_io else _with_buffers(model)
     slim = _without_steps(whole, names, job.app)
     packed = repack.repack(slim, options.rules.known, options.passes, job.board)
-    if options.rows == "smallest":
+    if options.rows in ("smallest", "fed"):
         return _by_rows(whole, slim, packed, names, job)
     return _finished(packed, whole, names, job)
 
@@ -63,7 +63,8 @@ def _by_rows(
 ) -> tuple[Improved, Examined]:
     """A model with regions of rows. What scratch kernels have where rows have the
     columns beside the image is not known before there are any: none, at first."""
-    wanted, known = passes.with_rows(job.options.passes), job.options.rules.known
+    wanted = passes.with_rows(job.options.passes, job.options.rows)
+    known = job.options.rules.known
     tried: list[tuple[Improved, Examined]] = []
     scratch = _scratch(packed, _examined(packed, names, job).selection)
     sided: repack.Scratch = {}

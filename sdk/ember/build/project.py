@@ -178,7 +178,7 @@ class _Reader:
         if rows is False:  # as YAML reads off
             rows = "off"
         if rows not in get_args(Rows):
-            self.problems.append("rows: it must be off, fit or smallest")
+            self.problems.append("rows: it must be off, fit, smallest or fed")
         steering = self._steering()
         labels = self._labels()
         interrupts = self._interrupts()

@@ -5,6 +5,7 @@ The result is a valid ET12 program that computes the same, here and in ExecuTorc
 
 from __future__ import annotations
 
+import operator
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,16 +14,20 @@ from pathlib import Path
 from ember import boards, program
 from ember.boards import Board
 from ember.build import runner
+from ember.errors import SdkError, problem_list
 from ember.kernels import KernelList
 from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan import check as plan_check
-from ember.plan import lifetimes, trim
+from ember.plan import effects, lifetimes, trim
+from ember.plan.check import rows as check_rows
 from ember.plan.improved import Improved
+from ember.plan.passes import FED
+from ember.plan.passes.edit import Draft
 from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
-from ember.plan.rows import row_regions
+from ember.plan.rows import fed, row_regions
 from ember.program import Program, remembered
 
 Scratch = Mapping[str, Mapping[int, int]]
@@ -59,6 +64,8 @@ def repack(
     )
     reference = first.reference(model)
     passed = improve(model, first.program, reference, here, passes, keep)
+    if FED in passes:
+        passed = replace(passed, draft=_fed(model, passed.draft, known))
     seconds = time.process_time() - planned
     before = passed.draft.program
     if before is first.program:
@@ -82,6 +89,39 @@ def repack(
     )
 
 
+def _fed(model: Model, draft: Draft, known: KernelList) -> Draft:
+    """The draft with a row of its input at a time."""
+    before = draft.program
+    methods = tuple(map(fed.fed, before.methods))
+    if all(map(operator.is_, methods, before.methods)):
+        raise SdkError(
+            f"--rows fed: no input of {model.name} can come row by row",
+            hint="all that reads the first image among the inputs must be one of the"
+            " layers that docs/memory.md lists, and the first of the method",
+        )
+    after = replace(before, methods=methods)
+    writes = {
+        method.name: [e.writes | e.updates for e in effects.of(method, known)]
+        for method in methods
+    }
+    wrong = list(check_rows.fed_problems(before, after, writes))
+    if wrong:
+        raise SdkError(
+            problem_list("an input that comes row by row is read wrongly", wrong),
+            hint="this is a bug in Ember: please report it with the model, and go on"
+            " with --rows smallest",
+        )
+    placed = replace(
+        after,
+        methods=tuple(
+            fed.placed(old, method, known)
+            for old, method in zip(before.methods, methods, strict=True)
+        ),
+    )
+    plan_check.check(after, placed, known)
+    return replace(draft, program=placed)
+
+
 def no_runner(board: Board, rules: Rules) -> Path:
     """For what only proposes programs."""
     raise AssertionError("nothing is run")
@@ -90,7 +130,7 @@ def no_runner(board: Board, rules: Rules) -> Path:
 def _runner_of(model: Model, passes: Sequence[str]) -> FirmwareOf:
     """Firmware that runs programs with the operators that a model calls, and those that
     passes may add."""
-    more = row_regions.OPERATORS if "rows" in passes else ()
+    more = row_regions.OPERATORS if {"rows", FED} & {*passes} else ()
 
     def firmware(board: Board, rules: Rules) -> Path:
         return runner.for_programs(board, [model.program], rules=rules, more=more)

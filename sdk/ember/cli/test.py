@@ -211,9 +211,9 @@ def command(
     rows: Annotated[
         passes.Rows | None,
         typer.Option(
-            metavar="off|smallest",
+            metavar="off|smallest|fed",
             help="smallest: pack programs so that layers run row by row wherever that"
-            " saves memory.",
+            " saves memory; fed: with an input that comes row by row.",
         ),
     ] = None,
     own_kernels: KernelsOption = None,

@@ -33,7 +33,7 @@ class Improved(Model):
     def has_rows(self) -> bool:
         """Whether the pass `rows` changed it."""
         return any(
-            outcome.name == "rows" and outcome.status == "used"
+            outcome.name in ("rows", "rows_fed") and outcome.status == "used"
             for outcome in self.passes
         )
 

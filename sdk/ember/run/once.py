@@ -17,6 +17,7 @@ from ember.build.project import Project
 from ember.cases import inputs
 from ember.cases.values import Value
 from ember.cycles import estimate
+from ember.errors import UsageError
 from ember.plan import passes
 from ember.program import Method
 from ember.run import run
@@ -109,6 +110,12 @@ class Subject:
 def subject(order: Order) -> Subject:
     """What the order means. Wrong inputs are told before the first compiler starts."""
     plans = projects.load(order.project, order.kernels)
+    if order.app is None and (order.rows or plans.rows) == "fed":
+        raise UsageError(
+            "--rows fed: one execution has one row of the input",
+            hint="`ember test` gives a model all rows, `ember run --app` runs an"
+            " application that does; --rows smallest shows what layers cost",
+        )
     path = plans.model_or(order.model)
     case = None if order.given else inputs.of_case(path, order.method)
     chosen = order.method or (case.method if case else None)

@@ -16,7 +16,9 @@ from ember.cases.batch import Dead, Poison
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan.replan import PlacedStorage, Replanned
+from ember.plan.rows import row_regions
 from ember.program import Method, bundle, types
+from ember.run.fed import row_by_row
 
 
 def packed(
@@ -29,7 +31,8 @@ def packed(
         case, content=after.content, program=after.program, bundled=False
     )
     plans = [after.replanned.get(name) for name in case.methods]
-    return repacked, tuple(tuple(_of(plan)) if plan else () for plan in plans)
+    dead = tuple(tuple(_of(plan)) if plan else () for plan in plans)
+    return row_by_row(repacked), dead
 
 
 def _program_bytes(case: Case) -> bytes:
@@ -39,9 +42,16 @@ def _program_bytes(case: Case) -> bytes:
 def _of(plan: Replanned) -> Iterator[Dead]:
     sizes = plan.method.planned_sizes
     before = _predecessors(plan.method)
+    kept = [r.rows for r in row_regions.regions(plan.method) if r.image_rows]
     for memory in plan.packed:
         inside = [placed for placed in plan.placed if placed.memory_id == memory]
         masks = [(placed, _alive(placed.storage.points, before)) for placed in inside]
+        for last in kept:  # what is there when a row is done stays until the next one
+            stays = (1 << last + 1) - 1 | 1 << len(before) - 1
+            masks = [
+                (placed, mask | stays if last in placed.storage.points else mask)
+                for placed, mask in masks
+            ]
         for start, end, alive in _strips(masks, sizes[memory]):
             for first, last in _gaps(alive, len(before)):
                 yield Dead(memory, start, end, first, last)

@@ -60,7 +60,7 @@ class Settings:
     rules: Rules = field(default_factory=Rules)
     poison: int | None = None  # a byte: pack programs, overwrite what is dead with it
     passes: tuple[str, ...] = passes.DEFAULT  # of packing
-    rows: Rows = "off"  # smallest: pack programs with regions of rows
+    rows: Rows = "off"  # smallest, fed: pack programs with regions of rows
     line: Line | None = None  # to the board; None: its emulator
 
 
@@ -162,12 +162,13 @@ class _Session:
 
     def run(self, given: Sequence[Case]) -> Iterator[Outcome]:
         settings = self.settings
-        packs = settings.poison is not None or settings.rows == "smallest"
+        by_rows = settings.rows in ("smallest", "fed")
+        packs = settings.poison is not None or by_rows
         ready = [] if packs else list(given)
         if packs:
             names = settings.passes
-            if settings.rows == "smallest":
-                names = passes.with_rows(names)
+            if by_rows:
+                names = passes.with_rows(names, settings.rows)
             for case in given:
                 try:
                     packed, dead = poison.packed(
@@ -342,6 +343,8 @@ class _Session:
         problem: str | None = None
         worst: float | None = None
         for run, output in zip(case.runs, got.outputs, strict=True):
+            if not run.says_outputs:
+                continue  # the image is not complete yet
             verdict = verdicts.compared(case, run, output)
             if verdict.max_abs_diff is not None:
                 worst = max(worst or 0.0, verdict.max_abs_diff)

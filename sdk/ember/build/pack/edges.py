@@ -10,6 +10,7 @@ from ember.model import interface
 from ember.model.interface import Edge
 from ember.plan.improved import Improved
 from ember.plan.regions import Plan
+from ember.plan.rows import row_regions
 
 _C_TYPES = {
     **{"float32": "float", "float64": "double", "bool": "bool", "bfloat16": "uint16_t"},
@@ -28,8 +29,11 @@ def macros(model: Improved, plan: Plan, labels: Sequence[str]) -> list[str]:
         several = len(plan.methods) > 1
         method = re.sub(r"\W", "_", planned.method.name, flags=re.ASCII).upper()
         prefix = f"{name}_{method}" if several else name
+        fed = row_regions.fed_inputs(planned.method)
         for edge in edges:
             lines += ["", f"// {edge}", *_of_edge(prefix, edge)]
+            if edge.kind == "input" and edge.index in fed:
+                lines += _of_fed(prefix, edge.index, fed[edge.index])
     return [*lines, *_labels(name, model, plan, labels)]
 
 
@@ -44,6 +48,11 @@ def _of_edge(prefix: str, edge: Edge) -> Iterator[str]:
     if edge.scale is not None:
         yield f"{name}_SCALE {_float(edge.scale)}"
         yield f"{name}_ZERO_POINT ({edge.zero_point})"
+
+
+def _of_fed(prefix: str, index: int, rows: int) -> Iterator[str]:
+    yield "// one row at a time of an image of so many (ember/feed.h)"
+    yield f"#define {prefix}_INPUT_{index}_IMAGE_ROWS {rows}"
 
 
 def _list(numbers: Sequence[int]) -> str:

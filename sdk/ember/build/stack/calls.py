@@ -39,8 +39,9 @@ _DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
     "ember_changing": _CHANGING,
 }
 _STEPS = "ember_steps_"  # steps of prepared methods: pairs of run and state
-# A kernel that runs others, but not itself (kernels/rows/rows.c).
-_RUNS_NODES = "ember_run_rows"
+# What runs nodes for two kernels, but neither of these (kernels/rows/rows_table.c).
+_RUNS_NODES = "ember_rows_act"
+_NO_NODES = frozenset({"ember_run_rows", "ember_run_rows_fed"})
 _PART = "ember_xnnpack_"  # descriptors below a backend's
 # Who calls the hooks of an application for nodes in delegates, and what sets them.
 _HOOKED = "ember_backend_"
@@ -170,7 +171,7 @@ class Calls:
             return self._of_core(self.code.name(caller).partition(".")[0], field_at)
         if _RUNS_NODES in caller.object.defined:
             nodes = self.roles.get("run", [])
-            return [node for node in nodes if node.place.object is not caller.object]
+            return [n for n in nodes if not _NO_NODES & n.place.object.defined.keys()]
         if owner is not None:
             hooks = self._in_role("hook") if self._has_hooks(owner) else []
             return [*self._of_owner[owner], *hooks]

@@ -51,9 +51,10 @@ PassesOption = Annotated[
 RowsOption = Annotated[
     passes.Rows | None,
     typer.Option(
-        metavar="off|fit|smallest",
+        metavar="off|fit|smallest|fed",
         help="Run layers row by row, which needs less memory: never, only if the model"
-        " does not fit otherwise (the default), or wherever it saves memory.",
+        " does not fit otherwise (the default), wherever it saves memory, or with an"
+        " input that comes row by row.",
     ),
 ]
 NoPassOption = Annotated[

@@ -110,7 +110,7 @@ class Execution:
         if index == self.end:
             return False
         call = self.instructions[index]
-        names = (rows.ENTER, rows.ROWS)
+        names = (rows.ENTER, *rows.ENDS)
         return isinstance(call, types.KernelCall) and self.operator(call) in names
 
     def inputs_of_rows(self, index: int) -> frozenset[int]:

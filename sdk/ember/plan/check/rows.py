@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import itertools
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 from ember.plan.check.byte_map import ByteMap, Content
 from ember.program import KernelCall, Method, Program, types
 
 ENTER, ROWS = "ember::rows_enter.out", "ember::rows.out"
+FED = "ember::rows_fed.out"  # the same, with a row of its input at a time
+ENDS = (ROWS, FED)
 _SKIP, _FILL, _IN, _RUN, _OUT = range(5)
 _ROWS = 2  # the dimension of images
 
@@ -31,6 +33,8 @@ class CheckedRegion:
     slab: int  # values
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    image_rows: int | None = None  # of an input that comes row by row
+    cursor: int | None = None  # value
 
 
 @dataclass
@@ -47,7 +51,7 @@ def of(program: Program, method: Method) -> list[CheckedRegion]:
     return [
         _region(program, method, index, call)
         for index, name, call in method.kernel_calls()
-        if name == ROWS
+        if name in ENDS
     ]
 
 
@@ -55,7 +59,7 @@ def inputs(method: Method, index: int) -> frozenset[int]:
     """Of the region that instruction `index` ends; none where it ends none."""
     call = method.instructions[index]
     assert isinstance(call, KernelCall)
-    if method.operators[call.op_index].full_name != ROWS:
+    if method.operators[call.op_index].full_name not in ENDS:
         return frozenset()
     given = method.values[call.args[2]]
     return frozenset(given.items if isinstance(given, types.TensorList) else ())
@@ -87,6 +91,74 @@ def problems(first: Program, second: Program) -> Iterator[str]:
                 yield f"{where}: a node finds other rows than without this plan"
             if wanted.outputs != got.outputs:
                 yield f"{where}: an output has other rows than without this plan"
+            if placed.image_rows is not None:
+                yield from (f"{where}: {fault}" for fault in _kept_over(other, placed))
+
+
+# ---- a row of the input at a time ----------------------------------------------------
+
+
+def fed_problems(
+    before: Program, after: Program, writes: Mapping[str, Sequence[Set[int]]]
+) -> Iterator[str]:
+    """Where a method of `after`, whose input comes row by row, does not do what the one
+    of `before` does with the whole; `writes` are values, by method and instruction.
+
+    An execution that wants another row ends with the region. So the region must begin
+    the method, and what it keeps until the next row must lie where nothing else is.
+    """
+    for method, other in zip(before.methods, after.methods, strict=True):
+        for region, changed in zip(of(before, method), of(after, other), strict=True):
+            if changed.image_rows is None:
+                continue
+            where = f"{other.name}, instruction {changed.nodes.stop}"
+            wanted, got = trace(method, region), trace(other, changed)
+            yield from (f"{where}: {fault}" for fault in got.faults)
+            if (wanted.runs, wanted.outputs) != (got.runs, got.outputs):
+                yield f"{where}: row by row, its nodes find other rows"
+            (value,) = changed.inputs
+            image = _tensor(method, value)
+            if changed.image_rows != image.sizes[_ROWS] or value not in other.inputs:
+                yield f"{where}: its input is another image"
+            for fault in _kept_faults(other, changed, writes[other.name]):
+                yield f"{where}: {fault}"
+
+
+def _kept_faults(
+    method: Method, region: CheckedRegion, writes: Sequence[Set[int]]
+) -> Iterator[str]:
+    """What is wrong with what a region keeps until the next row comes."""
+    enter = region.nodes.start - 1
+    for index in range(enter):
+        call = method.instructions[index]
+        assert isinstance(call, KernelCall)
+        if method.operators[call.op_index].full_name != "ember::scratch.out":
+            yield "it does not begin the method"
+    assert region.cursor is not None
+    for index, written in enumerate(writes):
+        if index != region.nodes.stop and region.cursor in written:
+            yield "another call writes its cursor"
+    yield from _kept_over(method, region)
+
+
+def _kept_over(method: Method, region: CheckedRegion) -> Iterator[str]:
+    """What lies over each other and must be there while rows come."""
+    assert region.cursor is not None
+    (value,) = region.inputs
+    together = (region.slab, region.cursor, value, *region.outputs)
+    for a, b in itertools.combinations(together, 2):
+        if _meet(_tensor(method, a), _tensor(method, b)):
+            yield f"values {a} and {b} share memory while rows come"
+
+
+def _meet(a: types.Tensor, b: types.Tensor) -> bool:
+    here, there = a.allocation, b.allocation
+    assert here is not None and there is not None
+    return (
+        here.memory_id == there.memory_id
+        and here.offset < there.offset + b.nbytes
+        and there.offset < here.offset + a.nbytes
+    )
 
 
 # ---- against the calls without rows ------------------------------------------------
@@ -359,12 +431,16 @@ class _Machine:
         self.edges = (*region.inputs, *region.outputs)
         self.passed = [0] * len(self.edges)  # bytes
         self.runs = [0] * len(region.nodes)
+        self.given = 0  # rows of an input that comes row by row
 
     def trace(self) -> RowTrace:
         for value in self.region.inputs:
-            self._give(value)
+            if self.region.image_rows is None:
+                self._give(value)
         for step in self.steps:
             self._act(*self.actions[step])
+        if self.given != (self.region.image_rows or 0):
+            self.done.faults.append("it takes more or fewer rows than its input has")
         for value in self.region.outputs:
             tensor = _tensor(self.method, value)
             self.done.outputs[value] = self._read(value, tensor.sizes[_ROWS])
@@ -377,6 +453,14 @@ class _Machine:
         for row in range(count):
             size = tensor.nbytes // count
             self._put(tensor, row * size, size, ("in", name, row))
+
+    def _give_next(self, value: int) -> None:
+        """The next row of an input, which has the place of the last one."""
+        tensor = _tensor(self.method, value)
+        name = ("in", self.same.get(value, value), self.given)
+        self._put(tensor, 0, tensor.nbytes, name)
+        self.given += 1
+        self.passed[self.edges.index(value)] = 0
 
     def _act(self, what: int, which: int, number: int) -> None:
         at, size, rows, fill, beside = self.windows[number]
@@ -400,6 +484,8 @@ class _Machine:
         value = self.edges[which]
         if out != (which >= len(self.region.inputs)):
             self.done.faults.append(f"it mistakes value {value}")
+        if self.region.image_rows is not None and not out:
+            self._give_next(value)
         done = self.passed[which]
         self.passed[which] += size
         edge = _tensor(self.method, value)
@@ -481,8 +567,15 @@ def _region(
     assert isinstance(given, types.TensorList) and isinstance(wanted, types.TensorList)
     data = program.data_of(_tensor(method, table))
     assert data is not None
+    is_fed = method.operators[call.op_index].full_name == FED
     return CheckedRegion(
-        range(index - nodes.value, index), bytes(data), slab, given.items, wanted.items
+        range(index - nodes.value, index),
+        bytes(data),
+        slab,
+        given.items,
+        wanted.items,
+        _number(method, call.args[7]) if is_fed else None,
+        call.args[6] if is_fed else None,
     )
 
 

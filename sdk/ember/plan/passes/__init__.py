@@ -25,14 +25,16 @@ _AFTER_ROWS = ("weights", "in_place")
 DEFAULT = tuple(name for name in NAMES if name != "fold_inexact")
 
 # Whether layers run row by row: never, only where a model does not fit otherwise, or
-# wherever that takes less memory.
-Rows = Literal["off", "fit", "smallest"]
+# wherever that takes less memory, also with a row of the input at a time.
+Rows = Literal["off", "fit", "smallest", "fed"]
+FED = "rows_fed"
 
 
-def with_rows(names: Sequence[str]) -> tuple[str, ...]:
+def with_rows(names: Sequence[str], rows: Rows = "smallest") -> tuple[str, ...]:
     """These passes, and the one that makes regions of rows in its place."""
     late = tuple(name for name in names if name in _AFTER_ROWS)
-    return (*(name for name in names if name not in late), "rows", *late)
+    own = FED if rows == "fed" else "rows"
+    return (*(name for name in names if name not in late), own, *late)
 
 
 def wanted(names: Sequence[str], but: Sequence[str] = ()) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan import trim
 from ember.plan.passes import (
+    FED,
     cache,
     execute,
     fold,
@@ -43,6 +44,7 @@ ALL: Mapping[str, Propose] = {
     "concat": join.concat,
     "order": order.apply,
     "rows": rows.apply,
+    "rows_fed": rows.for_feeding,
     "weights": weights.apply,
     "in_place": in_place.apply,
 }
@@ -136,7 +138,8 @@ class _Work:
             shrunk = before.constants - after.constants
             gone = before.instructions - after.instructions
             gains = saved > 0 or shrunk > 0 or gone > 0 or name in _FASTER
-            if gains and saved >= 0 and saved + shrunk >= 0:
+            pays = gains and saved >= 0 and saved + shrunk >= 0
+            if pays or name == FED:  # which pays where the input has gone
                 return packed, PassOutcome(name, "used", saved, shrunk, gone)
         return now, PassOutcome(name, "idle")
 

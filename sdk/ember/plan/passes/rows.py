@@ -17,7 +17,7 @@ from ember.plan.passes.edit import Draft, with_values
 from ember.plan.passes.execute import Computer
 from ember.plan.passes.join import is_straight
 from ember.plan.replan import replan
-from ember.plan.rows import choose, overlapped, rewrite, row_regions
+from ember.plan.rows import choose, fed, overlapped, rewrite, row_regions
 from ember.plan.rows.lives import RowLives
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
@@ -25,15 +25,32 @@ from ember.program.types import ALIGN
 
 def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
     """The smallest of the proposals first."""
+    return _proposals(draft, here, keep, is_fed=False)
+
+
+def for_feeding(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
+    """The same where all that reads an image that is an input is in one region, which
+    begins the method: as small as they can be with one row of it at a time."""
+    return _proposals(draft, here, keep, is_fed=True)
+
+
+def _proposals(
+    draft: Draft, here: Computer, keep: frozenset[int], *, is_fed: bool
+) -> list[Draft]:
     drafts = []
     for over in (False, True):
         after = draft
         for index, method in enumerate(draft.program.methods):
+            value = fed.input_of(method) if is_fed else None
+            if is_fed and value is None:
+                continue
             if is_fixed(draft.program, method) and is_straight(method, here):
-                after = _changed(after, index, here, keep, over=over)
+                after = _changed(after, index, here, keep, over=over, fed_value=value)
         if after is not draft:
             drafts.append(after)
-    return sorted(drafts, key=lambda proposal: _planned(proposal, here, keep))
+    return sorted(
+        drafts, key=lambda proposal: _planned(proposal, here, keep, is_fed=is_fed)
+    )
 
 
 def is_fixed(program: Program, method: Method) -> bool:
@@ -50,22 +67,32 @@ def is_fixed(program: Program, method: Method) -> bool:
     return fixed and not row_regions.regions(method)
 
 
-def _planned(draft: Draft, here: Computer, keep: frozenset[int]) -> int:
+def _planned(
+    draft: Draft, here: Computer, keep: frozenset[int], *, is_fed: bool
+) -> int:
+    methods = draft.program.methods
+    if is_fed:
+        methods = tuple(fed.placed(m, fed.fed(m), here.known) for m in methods)
     return sum(
-        replan(method, here.known, keep, check=False).planned
-        for method in draft.program.methods
+        replan(method, here.known, keep, check=False).planned for method in methods
     )
 
 
 def _changed(
-    draft: Draft, index: int, here: Computer, keep: frozenset[int], *, over: bool
+    draft: Draft,
+    index: int,
+    here: Computer,
+    keep: frozenset[int],
+    *,
+    over: bool,
+    fed_value: int | None,
 ) -> Draft:
     method = draft.program.methods[index]
     memories = [size for size in method.planned_sizes if size > 0]
     if over and (len(memories) != 1 or keep):
         return draft  # one memory at a time
     apart = separated(method, here, keep)
-    lives = RowLives(apart, here.known)
+    lives = RowLives(apart, here.known, fed_value)
     scratch, sided = (
         [by_origin.get(origin, 0) for origin in draft.origins[method.name]]
         for by_origin in (
@@ -79,7 +106,7 @@ def _changed(
         return draft
     apart = overlapped.in_place(apart, lives, choice.over)
     constants = draft.program.constants
-    new = rewrite.rewritten(apart, choice.regions, len(constants))
+    new = rewrite.rewritten(apart, choice.regions, len(constants), fed_value)
     program = replace(draft.program, constants=(*constants, *new.tables))
     after = replace(draft, program=program)
     after = after.with_method(index, new.method, new.order)

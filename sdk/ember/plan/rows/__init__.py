@@ -13,4 +13,5 @@ growing   a range of calls that grows from its last one up
 ranges    every range of calls that may be a region, with the bytes that it takes
 choose    the ranges of a method that need the least memory at its peak
 rewrite   the method with these regions
+fed       the method with a row of its input at a time
 """

@@ -95,8 +95,11 @@ class Chooser:
         chain = self._cascade(each)
         if chain is None:
             return None
+        fed = self.lives.fed if each.first < self.lives.fed_until() else None
+        if fed is not None and chain.inputs != (fed,):
+            return None
         try:
-            region = schedule.of(chain)
+            region = schedule.of(chain, whole_inputs=fed is not None)
         except OutOfStepError:
             return None
         return region if table.fits(region) else None
@@ -178,6 +181,7 @@ def _chosen(by_end: Sequence[Sequence[Range]]) -> list[Range]:
 
 _Slow = tuple[int, int]  # calls in regions, and those whose windows have no sides
 _NEVER: _Slow = (-1, 0)
+_NOT_AT_ALL = 1 << 62  # bytes
 
 
 def _added(before: _Slow, each: Range) -> _Slow:
@@ -187,5 +191,6 @@ def _added(before: _Slow, each: Range) -> _Slow:
 def _least_peak(by_end: Sequence[Sequence[Range]]) -> int:
     peaks = [0]
     for ending in by_end[1:]:
-        peaks.append(min(max(peaks[each.first], each.cost) for each in ending))
+        costs = (max(peaks[each.first], each.cost) for each in ending)
+        peaks.append(min(costs, default=_NOT_AT_ALL))
     return peaks[-1]

@@ -13,10 +13,14 @@ from ember.program.types import ALIGN
 
 
 class RowLives:
-    """`calls` has None for those that cannot run by rows; `room` is in bytes."""
+    """`calls` has None for those that cannot run by rows; `room` is in bytes. Of an
+    input that is `fed`, only one row is there at a time."""
 
-    def __init__(self, method: Method, known: KernelList) -> None:
+    def __init__(
+        self, method: Method, known: KernelList, fed: int | None = None
+    ) -> None:
         self.method = method
+        self.fed = fed
         self.effects = effects.of(method, known)
         self.stores = lifetimes.of(method, known, check=False).storages
         self.store_of = {
@@ -78,7 +82,8 @@ class RowLives:
     def may_be_overwritten(self, value: int, last: int) -> bool:
         """Whether nobody needs the storage of an input after call `last`."""
         number = self.store_of[value]
-        return self.whole[number] and not self.is_wanted(value, last)
+        whole = self.whole[number] and value != self.fed
+        return whole and not self.is_wanted(value, last)
 
     def may_be_over(self, index: int) -> bool:
         """Whether the result of a call may have the place of its input."""
@@ -98,7 +103,19 @@ class RowLives:
         )
 
     def room(self, store: int) -> int:
-        return -(-self.stores[store].size // ALIGN) * ALIGN
+        size = self.stores[store].size
+        if self.fed is not None and self.store_of[self.fed] == store:
+            tensor = self.method.values[self.fed]
+            assert isinstance(tensor, types.Tensor)
+            size = reads.row_bytes(tensor)
+        return -(-size // ALIGN) * ALIGN
+
+    def fed_until(self) -> int:
+        """The instruction behind the last one that reads the input that is fed; 0 where
+        none is."""
+        if self.fed is None:
+            return 0
+        return self.stores[self.store_of[self.fed]].points.last + 1
 
     def meets(self, store: int, first: int, end: int) -> bool:
         """Whether a storage is alive at any moment from `first` up to `end`."""

@@ -37,6 +37,7 @@ def by_end(
     """Plain calls and regions, by their end. With `over` an output may lie over rows
     of an input that were read."""
     ranges: list[list[Range]] = [[]]
+    fed = lives.fed_until()
     for last in range(len(lives.calls)):
         plain = lives.alive(last, last + 1) + most(scratch, last, last + 1)
         ranges.append([Range(last, last + 1, plain)])
@@ -47,7 +48,13 @@ def by_end(
             ranges[-1].append(Range(last, last + 1, plain - shared, over=True))
         ranges[-1] += _regions_to(lives, last, scratch, over=over, sides=False)
         ranges[-1] += _regions_to(lives, last, sided, over=over, sides=True)
+        ranges[-1] = [each for each in ranges[-1] if _takes_whole(each, fed)]
     return ranges
+
+
+def _takes_whole(each: Range, fed: int) -> bool:
+    """Whether all calls up to `fed` are in a region if one of them is."""
+    return each.first >= fed or (each.by_rows and each.first == 0 and each.end >= fed)
 
 
 def _regions_to(
@@ -73,7 +80,8 @@ def _regions_to(
         if first == last or lives.is_wanted(call.out, last):
             outputs.append(call.out)
         temporary = max(temporary, most(scratch, first, first + 1))
-        if (first < last or over) and (growing.has_sides or not sides):
+        alone = first == last and not over and not lives.fed_until()
+        if not alone and (growing.has_sides or not sides):
             cost = alive - saved_rooms + temporary + growing.slab
             cost -= _overlap(lives, growing, outputs, last) if over else 0
             yield Range(first, last + 1, cost, by_rows=True, has_sides=sides)

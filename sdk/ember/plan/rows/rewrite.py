@@ -7,7 +7,7 @@ lie over it, stands in the call of rows, for the planner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files.tensors import DType
@@ -27,16 +27,21 @@ class Rewritten:
 
 
 def rewritten(
-    method: Method, regions: Sequence[Schedule], first_constant: int
+    method: Method,
+    regions: Sequence[Schedule],
+    first_constant: int,
+    fed: int | None = None,
 ) -> Rewritten:
-    """Regions are in the order of their calls and have no call in common."""
-    return _Rewriter(method, first_constant).done(regions)
+    """Regions are in the order of their calls and have no call in common; `fed` is an
+    input that is to come row by row."""
+    return _Rewriter(method, first_constant, fed).done(regions)
 
 
 @dataclass
 class _Rewriter:
     method: Method
     first_constant: int
+    fed: int | None
     values: list[types.Value] = field(init=False)
     sizes: list[int] = field(init=False)
     tables: list[bytes] = field(default_factory=list)
@@ -110,11 +115,21 @@ class _Rewriter:
             count,
             inputs,
             slab,
-            self._ints(_triples(schedule.over(region))),
+            self._ints(self._over(region)),
             outputs,
             outputs,
         )
         return [enter, *nodes, KernelCall(operators - 1, args)]
+
+    def _over(self, region: Schedule) -> list[int]:
+        """For the planner; nothing lies over an input that is to come row by row."""
+        inputs = region.cascade.inputs
+        return [
+            number
+            for (source, out), delta in schedule.over(region).items()
+            if inputs[source] != self.fed
+            for number in (source, out, delta)
+        ]
 
     def _table(self, region: Schedule) -> int:
         self.tables.append(table.encoded(region))
@@ -191,11 +206,3 @@ class _Rewriter:
     def _empty(self, value: int) -> int:
         tensor = self._tensor(value)
         return self._add(replace(tensor, sizes=(0,), dim_order=(0,)))
-
-
-def _triples(over: Mapping[tuple[int, int], int]) -> list[int]:
-    return [
-        number
-        for (source, out), delta in over.items()
-        for number in (source, out, delta)
-    ]

@@ -10,8 +10,10 @@ from ember.program.remembered import remembered
 
 ENTER = types.Operator("ember::rows_enter", "out")
 ROWS = types.Operator("ember::rows", "out")
+FED = types.Operator("ember::rows_fed", "out")  # a row of its input at a time
 OPERATORS = (ENTER.full_name, ROWS.full_name)
-TABLE, NODES, INPUTS, SLAB, OVER, OUT = range(6)  # arguments of ROWS
+TABLE, NODES, INPUTS, SLAB, OVER, OUT = range(6)  # arguments of ROWS and FED
+CURSOR = OUT + 1  # of FED
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,16 @@ class RowRegion:
     # Of an input and an output, by value: bytes by which the input must start later at
     # least, where the output may lie over it.
     over: Mapping[tuple[int, int], int]
+    image_rows: int | None = None  # of an input that comes row by row
+
+
+def fed_inputs(method: Method) -> Mapping[int, int]:
+    """The inputs that come row by row, by their index: how many rows the image has."""
+    return {
+        method.inputs.index(region.inputs[0]): region.image_rows
+        for region in regions(method)
+        if region.image_rows is not None
+    }
 
 
 def regions(method: Method) -> tuple[RowRegion, ...]:
@@ -33,7 +45,12 @@ def regions(method: Method) -> tuple[RowRegion, ...]:
 
 
 def has_regions(program: Program) -> bool:
-    return any(ROWS in method.operators for method in program.methods)
+    return any(_ends(method) for method in program.methods)
+
+
+def _ends(method: Method) -> set[str]:
+    """The operators of the method that end regions."""
+    return {each.full_name for each in (ROWS, FED) if each in method.operators}
 
 
 def overlapping(method: Method) -> frozenset[int]:
@@ -59,12 +76,13 @@ def _shared(source: types.Value, out: types.Value) -> tuple[int, ...]:
 
 
 def _regions(method: Method) -> tuple[RowRegion, ...]:
-    if ROWS not in method.operators:
+    ends = _ends(method)
+    if not ends:
         return ()
     calls = (
         _found(method, index, call)
         for index, name, call in method.kernel_calls()
-        if name == ROWS.full_name
+        if name in ends
     )
     return tuple(region for region in calls if region is not None)
 
@@ -95,4 +113,12 @@ def _found(method: Method, index: int, call: KernelCall) -> RowRegion | None:
         inputs.items,
         outputs.items,
         deltas,
+        _image_rows(method, call),
     )
+
+
+def _image_rows(method: Method, call: KernelCall) -> int | None:
+    if method.operators[call.op_index] != FED:
+        return None
+    rows = method.values[call.args[CURSOR + 1]]
+    return rows.value if isinstance(rows, types.Int) else None

@@ -42,10 +42,11 @@ class OutOfStepError(Exception):
     """Two readers of a window want different rows as the newest."""
 
 
-def of(cascade: Cascade) -> Schedule:
-    """OutOfStepError where the cascade has none."""
+def of(cascade: Cascade, *, whole_inputs: bool = False) -> Schedule:
+    """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
+    that nobody reads come in, too."""
     maker = _Maker(cascade)
-    return Schedule(cascade, maker.steps())
+    return Schedule(cascade, maker.steps(whole_inputs=whole_inputs))
 
 
 class _Maker:
@@ -60,7 +61,7 @@ class _Maker:
             for source in sources:
                 self.readers[source.window].append((call, source))
 
-    def steps(self) -> tuple[Action, ...]:
+    def steps(self, *, whole_inputs: bool) -> tuple[Action, ...]:
         sink = len(self.cascade.calls) - 1
         for number, window in enumerate(self.cascade.windows):
             if window.beside:  # which stay when rows are made between them
@@ -70,6 +71,9 @@ class _Maker:
                 self._advance(sink, window.image - 1)
         for number, window in enumerate(self.cascade.windows):
             if window.is_output:  # also rows that nobody in the cascade reads
+                self._advance(number, max(window.image - 1, self.newest[number]))
+        for number, window in enumerate(self.cascade.windows):
+            if window.maker is None and whole_inputs:
                 self._advance(number, max(window.image - 1, self.newest[number]))
         return tuple(self.made)
 

@@ -16,6 +16,7 @@ from row_programs import (
     mobilenet_v1,
     mobilenet_v2,
     random_network,
+    resnet_like,
     u_network,
 )
 from small_programs import CASES, KNOWN, general, here
@@ -125,15 +126,6 @@ def test_rows_of_a_transposed_convolution_are_checked(
             other = replace(made, methods=(wrong,))
             faults = [*check_rows.differences(method, other, wrong, new.order)]
             assert any("other rows" in fault for fault in faults), (arg, changed_to)
-
-
-def resnet_like() -> Model:
-    net = Network(1, (1, 3, 32, 32))
-    x = net.conv(net.input, 16)
-    x = net.plus(net.conv(net.conv(x, 16), 16), x)
-    y = net.conv(net.conv(x, 32, 3, 2), 32)
-    x = net.plus(y, net.conv(x, 32, 1, 2))
-    return net.model(net.avg_pool(x, 16, 16))
 
 
 def test_the_pass_saves_memory_and_says_how_much() -> None:
@@ -319,7 +311,7 @@ def test_the_project_may_ask_for_rows(tmp_path: Path) -> None:
         file.write_text(f"rows: {text}\n")
         assert project.load(file).rows == wanted
     file.write_text("rows: tiny\n")
-    with pytest.raises(SdkError, match="rows: it must be off, fit or smallest"):
+    with pytest.raises(SdkError, match="rows: it must be off, fit, smallest or fed"):
         project.load(file)
 
 
