@@ -103,6 +103,10 @@ struct ember_changing {
 EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table,
                                     ember_plan_tensor_t *plan);
 
+// Copies the initial state of a buffer into its planned memory.
+EMBER_LOCAL void ember_method_set_state(ember_method_t *method,
+                                        const ember_plan_tensor_t *plan);
+
 // Tensors without slot that were decoded last, while a method is loaded: most are the
 // output of a call and then the input of the next.
 enum { RECENT_TENSORS = 2 };
