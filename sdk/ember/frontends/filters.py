@@ -42,8 +42,8 @@ class Resample(FIR):
     """Another rate, `up` / `down` times as high: (.., n) -> (.., n * up / down).
 
     taps  at `up` times the rate, with a sum of about `up`; by default a windowed sinc
-          that passes 90 % of what both rates have, with `crossings` of its zeros to each
-          side, and so a delay of as many samples of the lower rate
+          that passes 90 % of what both rates have, with `crossings` of its zeros to
+          each side, and so a delay of as many samples of the lower rate
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Standardise(torch.nn.Module):  # type: ignore[misc, name-defined]
 
     def __init__(self, window: int, hop: int, *, floor: float = 1e-5) -> None:
         super().__init__()
-        if not 1 <= hop or window < 2:
+        if hop < 1 or window < 2:
             raise SdkError(f"a window of {window} and a hop of {hop} do not fit")
         if not floor > 0:
             raise SdkError(f"the floor is {floor}: a constant window needs it above 0")

@@ -142,9 +142,9 @@ def streamed(model: Any, *hop: Any) -> Any:
     hop  the inputs of a call, such as (torch.zeros(1, 40, 1, 10),): one hop of frames
 
     Causal, filters, LSTM, GRU and RNN inside keep states, which start at zero; all else
-    has to compute each frame by itself. Calls in a row give what the model gives for the whole
-    recording. reset() starts again. SdkError for a layer that looks along time without
-    Causal.
+    has to compute each frame by itself. Calls in a row give what the model gives for
+    the whole recording. reset() starts again. SdkError for a layer that looks along
+    time without Causal.
     """
     model = _replaced(copy.deepcopy(model).eval(), "0")
     with torch.no_grad():

@@ -1,5 +1,5 @@
-"""The operators ember::* that filter samples, as PyTorch computes them: sums in the order
-of the kernels, so that boards give the same bits.
+"""The operators ember::* that filter samples, as PyTorch computes them: sums in the
+order of the kernels, so that boards give the same bits.
 
 ember::resample(window, taps, up, down)   (.., reach - 1 + n) -> (.., n up / down)
 ember::biquads(x, held, sections)         (.., n) -> (.., n), (.., sections, 2)
