@@ -19,6 +19,9 @@ _PICKING = (
     "upsample_nearest2d",
     "reflection_pad2d",
 )
+# PyTorch convolves integers without dilation only. Both have kernels as (., h, w, .).
+_CONVOLVING = ("quantized_conv2d", "quantized_depthwise_conv2d")
+_WEIGHT, _DILATION = 1, 5  # of their arguments
 
 
 def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
@@ -26,11 +29,13 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
     torch = need("torch")
     modes = need("torch.utils._python_dispatch")
 
-    class PickingInFloat(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
+    class Computable(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
         def __torch_dispatch__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             name = function.overloadpacket.__name__
+            if name in _CONVOLVING and max(args[_DILATION]) > 1:
+                return function(*_without_dilation(args), **(kwargs or {}))
             if name not in _PICKING or args[0].dtype != torch.int8:
                 return function(*args, **(kwargs or {}))
             picked = function(args[0].float(), *args[1:], **(kwargs or {}))
@@ -41,10 +46,22 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
     run = states.run_of(module, changed)
 
     def outputs(samples: Sequence[Sample]) -> list[Any]:
-        with PickingInFloat():
+        with Computable():
             return run(samples)
 
     return outputs
+
+
+def _without_dilation(args: Sequence[Any]) -> tuple[Any, ...]:
+    """The arguments of the same convolution, with zeros in the gaps of its kernel."""
+    weight, (rows, columns) = args[_WEIGHT], args[_DILATION]
+    first, height, width, last = weight.shape
+    spread = weight.new_zeros(
+        first, (height - 1) * rows + 1, (width - 1) * columns + 1, last
+    )
+    spread[:, ::rows, ::columns] = weight
+    changed = {_WEIGHT: spread, _DILATION: [1, 1]}
+    return tuple(changed.get(index, value) for index, value in enumerate(args))
 
 
 def of_runtime(content: bytes) -> states.Run:
