@@ -102,6 +102,10 @@ struct ember_changing {
 EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table,
                                     ember_plan_tensor_t *plan);
 
+// Copies a buffer's initial state into its planned memory.
+EMBER_LOCAL void ember_method_set_state(ember_method_t *method,
+                                        const ember_plan_tensor_t *plan);
+
 // Cache of recently decoded tensors without slot, while a method is loaded: most are
 // the output of one call and then the input of the next.
 enum { RECENT_TENSORS = 2 };

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from ember.export import states
 from ember.export.packages import need
@@ -19,9 +21,6 @@ _PICKING = (
     "upsample_nearest2d",
     "reflection_pad2d",
 )
-# PyTorch convolves integers without dilation only. Both have kernels as (., h, w, .).
-_CONVOLVING = ("quantized_conv2d", "quantized_depthwise_conv2d")
-_WEIGHT, _DILATION = 1, 5  # of their arguments
 
 
 def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
@@ -29,13 +28,11 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
     torch = need("torch")
     modes = need("torch.utils._python_dispatch")
 
-    class Computable(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
+    class PickingInFloat(modes.TorchDispatchMode):  # type: ignore[misc, name-defined]
         def __torch_dispatch__(
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             name = function.overloadpacket.__name__
-            if name in _CONVOLVING and max(args[_DILATION]) > 1:
-                return function(*_without_dilation(args), **(kwargs or {}))
             if name not in _PICKING or args[0].dtype != torch.int8:
                 return function(*args, **(kwargs or {}))
             picked = function(args[0].float(), *args[1:], **(kwargs or {}))
@@ -46,22 +43,27 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
     run = states.run_of(module, changed)
 
     def outputs(samples: Sequence[Sample]) -> list[Any]:
-        with Computable():
+        with PickingInFloat(), _convolving_in_double():
             return run(samples)
 
     return outputs
 
 
-def _without_dilation(args: Sequence[Any]) -> tuple[Any, ...]:
-    """The arguments of the same convolution, with zeros in the gaps of its kernel."""
-    weight, (rows, columns) = args[_WEIGHT], args[_DILATION]
-    first, height, width, last = weight.shape
-    spread = weight.new_zeros(
-        first, (height - 1) * rows + 1, (width - 1) * columns + 1, last
-    )
-    spread[:, ::rows, ::columns] = weight
-    changed = {_WEIGHT: spread, _DILATION: [1, 1]}
-    return tuple(changed.get(index, value) for index, value in enumerate(args))
+@contextlib.contextmanager
+def _convolving_in_double() -> Iterator[None]:
+    """PyTorch convolves integers without dilation alone; in float64 their sums are
+    exact. Its modes do not see what the operators of the dialect call."""
+    functional = need("torch.nn.functional")
+    plain = functional.conv2d
+
+    def conv2d(x: Any, weight: Any, bias: Any = None, **options: Any) -> Any:
+        if x.is_floating_point():
+            return plain(x, weight, bias, **options)
+        bias = bias if bias is None else bias.double()
+        return plain(x.double(), weight.double(), bias, **options).to(x.dtype)
+
+    with mock.patch.object(functional, "conv2d", conv2d):
+        yield
 
 
 def of_runtime(content: bytes) -> states.Run:
