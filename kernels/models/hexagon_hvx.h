@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model in C of the instructions of Hexagon's vector unit that kernels use
-// (kernels/intrinsics/hexagon_hvx.h), for compilers of computers without them. Sums
-// wrap around; addresses are checked to the byte.
+// (kernels/intrinsics/hexagon_hvx.h), for hosts without them. Sums wrap; addresses are
+// checked to the byte.
 #ifndef EMBER_MODELS_HEXAGON_HVX_H
 #define EMBER_MODELS_HEXAGON_HVX_H
 
