@@ -17,6 +17,9 @@ enum { EMBER_HVX = 128 }; // bytes of a vector
 // Before a loop over an array of vectors that are to stay in registers.
 #define EMBER_HVX_UNROLL _Pragma("clang loop unroll(full)")
 
+// Before a loop whose rounds are to be one copy of code.
+#define EMBER_HVX_ROLLED _Pragma("clang loop unroll(disable)")
+
 // The same number, of which the compiler knows nothing. Of a loop that it finds to end
 // where something else than its condition ends it, such as where fewer bytes are left
 // than a vector has, clang 19 counts the rounds wrong (HexagonHardwareLoops): one too
@@ -27,8 +30,9 @@ static inline int32_t ember_hvx_hidden(int32_t x) {
 }
 
 // The same address. Of loads of neighbouring vectors that are not aligned the compiler
-// makes aligned ones, and shifts, which take longer where rows are read side by side.
-static inline const int8_t *ember_hvx_somewhere(const int8_t *x) {
+// makes aligned ones, and shifts, which take longer where rows are read side by side;
+// of many that lie too far from a pointer for an instruction, addresses that it spills.
+static inline const void *ember_hvx_somewhere(const void *x) {
     __asm__("" : "+r"(x));
     return x;
 }
