@@ -157,6 +157,10 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
 // next node. One block per prepare. Needs may not depend on sizeof(void *).
 void *ember_node_scratch(ember_node_t *node, size_t bytes);
 
+// For what stands around an engine: `bytes` of scratch that lie before the block, which
+// ember_node_scratch() is asked for afterwards, in the same prepare.
+void *ember_node_scratch_before(ember_node_t *node, size_t bytes);
+
 // Adds times x steps to the bound of what run does, in elementary steps: as many as the
 // instructions of its innermost loops, within a constant factor. One step for each
 // element of every tensor that prepare asked for is in it already; a kernel whose run
