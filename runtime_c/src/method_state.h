@@ -61,6 +61,7 @@ struct ember_node {
     bool strict;                  // which is an error: a delegate is about to use it
     ember_status_t status;
     uint64_t work; // steps of run: ember_node_work()
+    size_t ahead;  // bytes of scratch before the block
 };
 
 // State of a node whose arguments can change.
