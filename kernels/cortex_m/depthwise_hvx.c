@@ -493,9 +493,10 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
 }
 
 // `count` blocks of 128 outputs. Apart, for the sake of registers.
-static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *words, const int8_t *weights,
-                     const HVX_Vector *numbers, int8_t *y, int32_t step,
-                     int32_t count) {
+static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *words,
+                                               const int8_t *weights,
+                                               const HVX_Vector *numbers, int8_t *y,
+                                               int32_t step, int32_t count) {
     const int32_t near = step * WORD;
     const bool three = row->shifted && row->taps == 3 && row->offsets[0] == 0 &&
                        row->offsets[1] == near && row->offsets[2] == 2 * near;
