@@ -70,9 +70,10 @@ INLINE HVX_Vector load_row(const rows_t *rows, const int8_t *w, int32_t bytes) {
                                       : ember_hvx_load_part(w, bytes);
 }
 
-// Up to 32 rows, of `bytes` each, eight words in a chunk; 0 for rows that are not there.
-INLINE void load_chunks(const rows_t *rows, const int8_t *w, int32_t bytes, int32_t lanes,
-                        HVX_Vector *block, int chunks) {
+// Up to 32 rows, of `bytes` each, eight words in a chunk; 0 for rows that are not
+// there.
+INLINE void load_chunks(const rows_t *rows, const int8_t *w, int32_t bytes,
+                        int32_t lanes, HVX_Vector *block, int chunks) {
     const ptrdiff_t eight = (ptrdiff_t)EIGHT * rows->step;
     const int8_t *last = w + 3 * eight;
 
@@ -322,8 +323,8 @@ ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
     for (int32_t v = 0; v < vectors; v++) {
         const int32_t some = lanes - v * LANES < LANES ? lanes - v * LANES : LANES;
         if (!turned) {
-            sums[v] = pack_lanes(&rows, w, some, memory->block, memory->weights + v,
-                                 vectors);
+            sums[v] =
+                pack_lanes(&rows, w, some, memory->block, memory->weights + v, vectors);
         }
         set_numbers(s, terms, first + v * LANES, some, sums[v],
                     memory->numbers + v * EMBER_NUMBERS_HVX);
