@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole core as one translation unit: what firmware is built from. The compiler
-// sees every caller, so that it is a tenth smaller than file by file. Debug and test
-// builds may compile src/*.c instead.
+// The whole core as one translation unit, which firmware is built from: with every
+// caller in sight, the compiler makes it a tenth smaller than file by file. Debug and
+// test builds may compile src/*.c instead.
 #define EMBER_LOCAL __attribute__((unused)) static
 
 #include "src/arena.c"

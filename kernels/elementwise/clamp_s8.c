@@ -20,8 +20,8 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// A bound; `none` where there is none. A real number is for the generic kernel, as is
-// what no int8 is.
+// A bound; `none` if there is none. A real number is left to the generic kernel, as is
+// one that does not fit int8.
 static int8_t bound(ember_node_t *node, uint32_t arg, int8_t none, bool *known) {
     const ember_kind_t kind = ember_node_kind(node, arg);
 

@@ -7,7 +7,7 @@
 
 #include "ember/node.h"
 
-// Whether the `approximate` argument says tanh; fails the node unless it does, or none.
+// Whether the `approximate` argument is tanh; fails the node unless it is that or none.
 static inline bool ember_gelu_is_tanh(ember_node_t *node) {
     uint32_t length;
     const char *text = ember_node_string(node, 1, &length);

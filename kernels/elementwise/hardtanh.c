@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a within the numbers b and c, which are cut to the dtype of a.
+// y = a within the numbers b and c, which are converted to the dtype of a.
 #include "kernels/elementwise/clamp.h"
 
 static const ember_map_ops_t ops = {

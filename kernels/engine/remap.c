@@ -34,7 +34,7 @@ int32_t ember_remap_source(const ember_remap_t *remap, uint32_t d, int32_t at) {
     const int32_t last = dim->size - 1;
 
     if (remap->mode == EMBER_REMAP_NEAREST) {
-        // Factors may claim any scale: stay inside before the number becomes an int.
+        // Factors may have any scale: clamp before converting to int.
         const float real = (float)at * dim->scale;
         const int32_t source = real < (float)last ? (int32_t)real : last;
         return dim->count == dim->size ? at : source;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model in C of the 32-bit SIMD of Armv7E-M and Armv8-M, for compilers of computers
-// without it: the SDK prepares variants for it on this computer, and tests run them
-// here under sanitizers. Names and meanings are ACLE's.
+// A model in C of the 32-bit SIMD of Armv7E-M and Armv8-M, for hosts without it: the
+// SDK prepares such variants on the host, and tests run them there under sanitizers.
+// Names and meanings are ACLE's.
 #ifndef EMBER_MODELS_ARM_ACLE_H
 #define EMBER_MODELS_ARM_ACLE_H
 
@@ -11,7 +11,7 @@ typedef int32_t int16x2_t;
 typedef int32_t int8x4_t;
 typedef uint32_t uint8x4_t;
 
-static uint32_t ember_acle_ge; // a bit for each byte, set by what compares
+static uint32_t ember_acle_ge; // a bit for each byte, set by comparisons
 
 static inline int32_t ember_acle_cut(int64_t number, unsigned bits) {
     const int64_t most = ((int64_t)1 << (bits - 1)) - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of Helium in C, for compilers of computers without it: the SDK prepares
-// Helium variants on this computer, and tests run them here under sanitizers.
+// A model of Helium in C, for hosts without it: the SDK prepares Helium variants on the
+// host, and tests run them there under sanitizers.
 //
 // Names and meanings are ACLE's; lanes and predicates are as on the core: a predicate
 // has a bit for each byte, memory of inactive lanes is not touched. Differences: the
@@ -30,7 +30,7 @@ static inline mve_pred16_t vctp32q(uint32_t count) {
 
 // --- memory ----------------------------------------------------------------------
 
-// Copies the words of lanes that are on.
+// Copies the words of active lanes.
 static inline void ember_mve_words(void *to, const void *from, mve_pred16_t lanes) {
     for (size_t i = 0; i < 4; i++) {
         if (ember_mve_on(lanes, (int)i)) {
@@ -164,7 +164,7 @@ static inline mve_pred16_t vcmpgtq_m_f32(float32x4_t a, float32x4_t b,
     return (mve_pred16_t)(vcmpgtq_f32(a, b) & lanes);
 }
 
-// a where `lanes` are on, else b.
+// a in active `lanes`, else b.
 static inline float32x4_t vpselq_f32(float32x4_t a, float32x4_t b, mve_pred16_t lanes) {
     for (int i = 0; i < 4; i++) {
         a[i] = ember_mve_on(lanes, i) ? a[i] : b[i];

@@ -147,7 +147,7 @@ typedef struct {
     int32x4_t val[2];
 } int32x4x2_t;
 
-// Eight words; those at even places apart from those at odd ones.
+// Eight words; those at even positions separated from those at odd ones.
 static inline int32x4x2_t vld2q_s32(const int32_t *at) {
     int32x4x2_t made;
     for (int i = 0; i < 4; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // allclose: whether |a - b| <= atol + rtol * |b| everywhere. Equal infinities are
-// close, NaN only with equal_nan. The result is the output, or what the call returns.
+// close, NaN only with equal_nan. The result is the output, or the return value.
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a model of this firmware into the memory that the SDK placed for it.
+// Loads a model of this firmware into the memory that the SDK placed for it.
 #include "ember/model.h"
 
 #include <string.h>

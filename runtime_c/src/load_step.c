@@ -53,7 +53,7 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *body,
         return ember_method_bad_index(method);
     }
     const ember_operator_t *operation = method->operators[call[CALL_INDEX].number];
-    ember_node_t node; // the rest of it is set as it is prepared
+    ember_node_t node; // the rest is set while it is prepared
     node.method = method;
     node.args = call[CALL_ARGS].at;
     node.instruction = index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values can change, and their slots.
+// Finds the values that can change, and sets up slots.
 #include "method_state.h"
 
 static bool is_marked(const ember_method_t *method, uint32_t index) {
@@ -13,7 +13,7 @@ static void mark(ember_method_t *method, uint32_t index) {
     }
 }
 
-// Tensors of dynamic shape, and those whose memory comes later.
+// Tensors of dynamic shape, and those that get their memory later.
 static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *table) {
     ember_plan_tensor_t plan;
     if (!ember_method_place(method, table, &plan)) {
@@ -29,7 +29,7 @@ static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *t
     }
 }
 
-// Reads all values, so that what execute reads of them later can't be malformed.
+// Reads all values, so that those that execute reads later cannot be malformed.
 static void mark_values(ember_method_t *method) {
     for (uint32_t i = 0; i < method->meta.value_count; i++) {
         uint32_t kind;
@@ -54,8 +54,8 @@ static void mark_inputs(ember_method_t *method) {
     }
 }
 
-// A call's last argument is its result: a scalar there is written by it, and an
-// operator may point a tensor there at other memory.
+// A call's last argument is its result: the call writes it if it is a scalar, and if it
+// is a tensor the operator may point it at other memory.
 static void mark_result(ember_method_t *method, const ember_field_t *call) {
     const ember_vector_t args = call[CALL_ARGS].at;
     const uint32_t count = vector_count(args);
@@ -85,13 +85,13 @@ static void mark_instructions(ember_method_t *method) {
     }
 }
 
-// Memory and shape that a changing tensor starts with.
+// Memory and initial shape of a changing tensor.
 static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
                         const uint8_t *table) {
     ember_plan_tensor_t plan;
     const ember_tensor_t *tensor = &plan.tensor;
     if (!ember_method_place(method, table, &plan)) {
-        return true; // which method->flat has noted
+        return true; // recorded in method->flat
     }
     slot->constant = tensor->constant;
     slot->tensor.data = tensor->data;

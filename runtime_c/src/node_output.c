@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels write to, and the shapes it has.
+// The outputs of a kernel and their shapes.
 #include "node_args.h"
 
-enum { KEEP_SHAPE = EMBER_MAX_RANK + 1 }; // as a rank
+enum { KEEP_SHAPE = EMBER_MAX_RANK + 1 }; // in place of a rank
 
 static void output(ember_node_t *node, uint32_t index, uint32_t rank,
                    const int32_t *sizes, ember_tensor_t *tensor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the methods of a program and their values.
+// Reads the methods of a program and their values.
 #include "plan.h"
 
 #include "container.h"
@@ -10,8 +10,8 @@ bool ember_program_segment(ember_flat_t *flat, const ember_program_t *program,
                             &program->segments, index, segment);
 }
 
-// The vector that is field 0 of a list, a string or bytes. Their layouts are alike:
-// that of a vector of items of 4 bytes.
+// The vector in field 0 of a list, a string or bytes. They share a layout: that of a
+// vector with items of 4 bytes.
 static ember_vector_t first_vector(ember_flat_t *flat, const uint8_t *table,
                                    uint32_t kind) {
     const uint16_t *at = table != NULL
@@ -165,7 +165,7 @@ static void external_data(const ember_program_t *program,
     }
 }
 
-// A constant segment with one offset, of the unused index 0, holds no constants.
+// A constant segment with a single offset, of the unused index 0, has no constants.
 static void internal_data(ember_flat_t *flat, const ember_program_t *program,
                           const ember_plan_tensor_t *plan,
                           const ember_offsets_t *offsets, ember_bytes_t *data) {
@@ -176,7 +176,7 @@ static void internal_data(ember_flat_t *flat, const ember_program_t *program,
     } else if (plan->buffer < count && offsets->segment.data != NULL) {
         const size_t at = vector_size(offsets->items, plan->buffer);
         const ember_bytes_t *segment = &offsets->segment;
-        if (at <= segment->size) { // its data goes on to the segment's end
+        if (at <= segment->size) { // its data extends to the end of the segment
             *data = (ember_bytes_t){segment->data + at, segment->size - at};
         }
     }

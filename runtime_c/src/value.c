@@ -36,7 +36,7 @@ bool ember_method_place(ember_method_t *method, const uint8_t *table,
     return flat->status == EMBER_OK;
 }
 
-// A tensor that can't change.
+// A tensor that cannot change.
 static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *table,
                          ember_tensor_t *tensor) {
     ember_plan_tensor_t plan;
@@ -55,7 +55,7 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
     return true;
 }
 
-// The tensor that can't change and was decoded not long ago, or NULL.
+// The cached tensor without slot, or NULL.
 EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
                                                uint32_t index) {
     if (method->recent == NULL) {
@@ -79,7 +79,7 @@ ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
     return (ember_kind_t)kind;
 }
 
-// Whether a tensor with memory has bytes of the scratch's.
+// Whether a tensor's memory overlaps the scratch.
 static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *tensor) {
     const uintptr_t at = (uintptr_t)tensor->data - (uintptr_t)method->temp.data;
     const size_t bytes = ember_tensor_bytes(tensor);
@@ -122,14 +122,14 @@ void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *
     const uint32_t source = ember_method_resolve(method, index, &slot);
     if (slot != NULL && is_scalar(slot->kind)) {
         value->kind = (ember_kind_t)slot->kind;
-        value->as_int = slot->as_int; // the bits of a bool or double, too
+        value->as_int = slot->as_int; // also the bits of a bool or double
         return;
     }
     ember_flat_t *flat = &method->flat;
     const uint8_t *body =
         ember_flat_union(flat, method->meta.plan[PLAN_VALUES].at, source, &kind);
     value->kind = (ember_kind_t)kind;
-    if (kind == EMBER_INT || kind == EMBER_DOUBLE) { // as most are
+    if (kind == EMBER_INT || kind == EMBER_DOUBLE) { // the usual case
         value->as_int = ember_plan_number(flat, body);
     } else if (kind != EMBER_TENSOR) {
         ember_plan_scalar(flat, body, value);

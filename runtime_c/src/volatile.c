@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Volatile nodes: calls that are prepared again when their arguments have changed.
+// Volatile nodes: calls that are prepared again if their arguments have changed.
 #include "method_state.h"
 
 uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
@@ -31,7 +31,7 @@ static uint32_t add_slot(const ember_method_t *method, uint32_t index,
     return count + 1;
 }
 
-// Calls may share lists, so their items are paid for: a load takes time linear in the
+// Calls may share lists, so their items are charged: a load takes time linear in the
 // program's size.
 static bool spend(ember_method_t *method, uint32_t items) {
     if (items > method->credit) {
@@ -41,8 +41,8 @@ static bool spend(ember_method_t *method, uint32_t items) {
     return true;
 }
 
-// Slots that the arguments depend on, items of lists included; UINT32_MAX when they are
-// too many.
+// The number of slots that the arguments depend on, list items included; UINT32_MAX if
+// there are too many.
 static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
                            ember_slot_t **slots) {
     uint32_t count = 0;
@@ -91,7 +91,7 @@ static size_t largest_state(const ember_operator_t *operation) {
 }
 
 // A node that is prepared again when its arguments change. It is prepared now, with
-// bounds for shapes, to find unsupported dtypes and the need of scratch; other
+// bounds for shapes, to find unsupported dtypes and the scratch that it needs; other
 // failures may be due to values that are not there yet.
 static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
                                     const ember_operator_t *operation,
@@ -131,7 +131,7 @@ ember_status_t ember_volatile_load(ember_node_t *node,
 
 // --- execution ----------------------------------------------------------------------
 
-// A moved list may lead to values that the node does not watch.
+// A moved list may refer to values that the node does not watch.
 static bool is_list(ember_method_t *method, uint32_t index) {
     uint32_t kind;
     (void)ember_method_body(method, index, &kind);
