@@ -338,8 +338,7 @@ static int8_t *set_part(const ember_depthwise_hvx_t *s, const sides_t *sides,
     x += (ptrdiff_t)at * channels;
     to = is_even ? copy_second(to, x, channels, count, end)
                  : copy(to, x, channels, stride * channels, count, end);
-    return ember_fill_hvx(to, sides->padding,
-                          (s->columns - before - count) * channels);
+    return ember_fill_hvx(to, sides->padding, (s->columns - before - count) * channels);
 }
 
 static void set_row(const ember_depthwise_hvx_t *s, const sides_t *sides,
@@ -381,7 +380,7 @@ typedef struct row {
     int32_t next;    // bytes from the weights of a tap to the next's
     int32_t periods; // whole ones of blocks
     int32_t more;    // blocks
-    bool shifted; // by all filters: none of their shifts is 0
+    bool shifted;    // by all filters: none of their shifts is 0
     HVX_Vector zero_point;
     HVX_Vector zeros; // twice the zero point
     HVX_Vector low;
@@ -530,9 +529,10 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
 }
 
 // `count` blocks of 128 outputs. Apart, for the sake of registers.
-static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *words, const int8_t *weights,
-                     const HVX_Vector *numbers, int8_t *y, int32_t step,
-                     int32_t count) {
+static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *words,
+                                               const int8_t *weights,
+                                               const HVX_Vector *numbers, int8_t *y,
+                                               int32_t step, int32_t count) {
     const int32_t near = step * WORD;
     const bool three = row->shifted && row->taps == 3 && row->offsets[0] == 0 &&
                        row->offsets[1] == near && row->offsets[2] == 2 * near;
@@ -622,7 +622,8 @@ static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
         }
         int8_t *to = ember_fill_hvx(words, with, before * WORD);
         interleave_rows(rows, count, to);
-        (void)ember_fill_hvx(to + count * WORD, with, (s->pitch - before - count) * WORD);
+        (void)ember_fill_hvx(to + count * WORD, with,
+                             (s->pitch - before - count) * WORD);
         words += s->pitch * WORD;
     }
 }

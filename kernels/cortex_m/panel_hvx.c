@@ -70,6 +70,23 @@ INLINE void load_chunks(const rows_t *rows, const int8_t *w, int32_t bytes,
                         int32_t lanes, HVX_Vector *block, int chunks) {
     const ptrdiff_t eight = (ptrdiff_t)EIGHT * rows->step;
 
+    if (lanes == LANES &&
+        rows->end - w >= (LANES - 1) * (ptrdiff_t)rows->step + EMBER_HVX) {
+        EMBER_HVX_ROLLED
+        for (int32_t i = EIGHT; i > 0; i--) {
+            HVX_Vector x[4];
+            const int8_t *from = w;
+            EMBER_HVX_UNROLL
+            for (int n = 0; n < 4; n++) {
+                x[n] = ember_hvx_load_any(from);
+                from = ember_hvx_somewhere(from + eight);
+            }
+            put_four(x, block, chunks);
+            w += rows->step;
+            block++;
+        }
+        return;
+    }
     EMBER_HVX_ROLLED
     for (int32_t left = lanes; left > lanes - EIGHT && left > 0; left--) {
         const int8_t *second = left > EIGHT ? w + eight : w;
@@ -332,8 +349,8 @@ ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
     for (int32_t v = 0; v < vectors; v++) {
         const int32_t some = lanes - v * LANES < LANES ? lanes - v * LANES : LANES;
         if (!turned) {
-            sums[v] = pack_lanes(&rows, w, some, memory->block, memory->weights + v,
-                                 vectors);
+            sums[v] =
+                pack_lanes(&rows, w, some, memory->block, memory->weights + v, vectors);
         }
         set_numbers(s, terms, first + v * LANES, some, sums[v],
                     memory->numbers + v * EMBER_NUMBERS_HVX);
