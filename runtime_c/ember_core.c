@@ -30,6 +30,7 @@
 #include "src/node.c"
 #include "src/node_list.c"
 #include "src/node_output.c"
+#include "src/reset.c"
 #include "src/slot.c"
 #include "src/spare.c"
 #include "src/value.c"

@@ -211,6 +211,7 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
     s->zero_point = conv->scales.zero_point;
     s->limits = conv->scales.limits;
     s->w_offset = form->w_offset;
+    s->shifted = conv->rows >= EMBER_ROWS_SHIFT;
     const int64_t bytes = bytes_of(s);
     if (bytes + form->room > BYTES_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
@@ -260,6 +261,7 @@ static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *pan
         .step = s->filters.merged * s->filters.filters,
         .zero_point = s->zero_point,
         .limits = s->limits,
+        .shifted = s->shifted,
     };
 
     for (int32_t n = 0; n < cells->batches; n++) {

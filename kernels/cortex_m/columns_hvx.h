@@ -20,6 +20,7 @@ typedef struct ember_columns_hvx {
     int16_t zero_point;
     ember_limits_s8_t limits;
     int16_t w_offset; // added to weights
+    bool shifted;     // by all filters: none of their shifts is 0
     int32_t columns;  // of y, before merging
     int8_t *scratch;
     int8_t *room; // scratch of the caller

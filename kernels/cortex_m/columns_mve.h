@@ -36,15 +36,26 @@ EMBER_MUST_USE ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s,
 // What follows from `s->conv`: columns and how they are copied.
 void ember_columns_mve_measure(ember_columns_mve_t *s);
 
-// Outputs lie at s->conv.y, `steps` apart.
-void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps);
+// How sums of the tile become the outputs of `count` filters, from filter `from` on: of
+// three columns, the first of each at y[column], and of one, filters in fours.
+typedef struct ember_ending_mve {
+    void (*three)(const ember_columns_mve_t *s, const int32_t *tile, int32_t from,
+                  int32_t count, int8_t *const *y);
+    void (*one)(const ember_columns_mve_t *s, const int32_t *tile, int32_t from,
+                int32_t count, int8_t *y);
+} ember_ending_mve_t;
+
+// Outputs lie at s->conv.y, `steps` apart. An ending of NULL is that of this dialect,
+// here and below.
+void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps,
+                           const ember_ending_mve_t *ending);
 
 // The outputs of all filters with three columns, the first of each at y[column].
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
-                             int8_t *const *y);
+                             int8_t *const *y, const ember_ending_mve_t *ending);
 
 // The same with a single column, of filters in fours.
 void ember_columns_mve_one(const ember_columns_mve_t *s, const int8_t *column,
-                           int8_t *y);
+                           int8_t *y, const ember_ending_mve_t *ending);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H

@@ -10,6 +10,7 @@
 #ifndef EMBER_KERNELS_CORTEX_M_CONV_S8_H
 #define EMBER_KERNELS_CORTEX_M_CONV_S8_H
 
+#include "kernels/cortex_m/real_s8.h"
 #include "kernels/cortex_m/requantize.h"
 
 typedef struct ember_conv_s8_axis {
@@ -21,12 +22,19 @@ typedef struct ember_conv_s8_axis {
     int32_t dilation;
 } ember_conv_s8_axis_t;
 
-// What scales the sums of each filter.
+// What scales the sums of each filter; other dialects than cortex_m scale all of them
+// alike, in float32, as real_s8.h has it.
 typedef struct ember_scales_s8 {
-    const int32_t *bias;        // (filters,) or NULL
-    const int32_t *multipliers; // (filters,)
-    const int32_t *shifts;      // (filters,)
-    int16_t zero_point;         // of the output
+    const int32_t *bias; // (filters,) or NULL
+    union {
+        const int32_t *multipliers; // (filters,)
+        float scale;                // EMBER_ROWS_REAL
+    };
+    union {
+        const int32_t *shifts; // (filters,)
+        float inverse;         // EMBER_ROWS_REAL
+    };
+    int16_t zero_point; // of the output
     ember_limits_s8_t limits;
 } ember_scales_s8_t;
 
@@ -37,6 +45,7 @@ enum {
     EMBER_ROWS_RIGHT,  // shifts in [-31, 0]
     EMBER_ROWS_SHIFT,  // shifts in [-31, -1]
     EMBER_ROWS_NORMAL, // multipliers of 2^30 and more, or 0
+    EMBER_ROWS_REAL,   // none of these: `scale` and `inverse` stand for them
 };
 
 typedef struct ember_conv_s8 {

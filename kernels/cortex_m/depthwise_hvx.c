@@ -43,14 +43,14 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
     return at;
 }
 
-// How many weights of a tap are there, such that 128 side by side start with any
-// channel that an array of outputs has at a multiple of 128.
-static int32_t period_of(int32_t channels) {
-    if (EMBER_HVX % channels == 0) {
-        return EMBER_HVX;
-    }
-    const int32_t some = channels % EMBER_HVX == 0 ? channels : channels + EMBER_HVX;
-    return (int32_t)vectors(some);
+// How many weights of a tap are there: all channels as often as it takes until 128
+// outputs start with the first one again, but no more than a row of outputs has.
+static int32_t period_of(const ember_conv_s8_t *conv) {
+    const int32_t even = conv->channels & -conv->channels;
+    const int64_t times = even < EMBER_HVX ? EMBER_HVX / even : 1;
+    const int64_t row = vectors((int64_t)conv->width.out * conv->channels);
+    const int64_t period = times * conv->channels;
+    return (int32_t)(period < row ? period : row);
 }
 
 // Whether two rows of outputs may have the same words, and are so long that it pays to
@@ -77,7 +77,7 @@ static bool plan(ember_depthwise_hvx_t *s) {
         return false;
     }
     s->groups = (h->kernel + FOUR - 1) / FOUR;
-    s->period = period_of(conv->channels);
+    s->period = period_of(conv);
     s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
     s->columns = (int32_t)columns;
     s->rows = w->stride == 1 ? 1 : (int32_t)rows + s->sharing - 1;
@@ -344,7 +344,9 @@ typedef struct row {
     const int32_t *offsets; // bytes, of each tap
     int32_t taps;
     int32_t next; // bytes from the weights of a tap to the next's
+    bool shifted; // by all filters: none of their shifts is 0
     HVX_Vector zero_point;
+    HVX_Vector zeros; // twice the zero point
     HVX_Vector low;
     HVX_Vector high;
     const int8_t *end; // of y
@@ -377,20 +379,19 @@ INLINE void store_blocks(const row_t *row, const HVX_Vector *words, int8_t *y,
 // of rows: what an output has from its second tap on is what the next has before.
 static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
                       const HVX_Vector *numbers, int8_t *y, int32_t step) {
+    const HVX_Vector *own = numbers;
     HVX_Vector sums[4 * FOUR];
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector *own = numbers + v * NUMBERS;
         const int8_t *from = words + v * EMBER_HVX;
         const int8_t *by = weights + v * EMBER_HVX;
         const HVX_Vector bias = ember_hvx_load(own + BIAS);
         const HVX_Vector first = ember_hvx_load(by);
         const HVX_Vector second = ember_hvx_load(by + row->next);
         const HVX_Vector third = ember_hvx_load(by + 2 * row->next);
-        const ember_factors_hvx_t factors = {
-            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
-            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(own + HALVES);
         HVX_Vector x[6];
         EMBER_HVX_UNROLL
         for (int n = 0; n < 6; n++) {
@@ -402,10 +403,48 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
             sums[n * FOUR + v] =
-                Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors), row->zero_point);
+                ember_shifted_hvx(sum, multipliers, halves, row->zeros);
         }
+        own = ember_hvx_somewhere(own + NUMBERS);
     }
     store_blocks(row, sums, y, step, 4);
+}
+
+// Scales the sums of `blocks` times 128 outputs.
+INLINE void scale_blocks(const row_t *row, const HVX_Vector *numbers, HVX_Vector *sums,
+                         int blocks) {
+    const HVX_Vector *own = numbers;
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(own + HALVES);
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            HVX_Vector *sum = &sums[n * FOUR + v];
+            *sum = ember_shifted_hvx(*sum, multipliers, halves, row->zeros);
+        }
+        own = ember_hvx_somewhere(own + NUMBERS);
+    }
+}
+
+// The same where a shift may be 0.
+INLINE void scale_any_blocks(const row_t *row, const HVX_Vector *numbers,
+                             HVX_Vector *sums, int blocks) {
+    const HVX_Vector *own = numbers;
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const ember_factors_hvx_t by = {
+            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
+            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            HVX_Vector *sum = &sums[n * FOUR + v];
+            *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), row->zero_point);
+        }
+        own = ember_hvx_somewhere(own + NUMBERS);
+    }
 }
 
 // `blocks` times 128 outputs, which are `step` apart, with the weights from `weights`
@@ -413,51 +452,53 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
 INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weights,
                        const HVX_Vector *numbers, int8_t *y, int32_t step, int blocks) {
     const int32_t *offsets = row->offsets;
+    const HVX_Vector *own = numbers;
     HVX_Vector sums[4 * FOUR];
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector bias = ember_hvx_load(numbers + v * NUMBERS + BIAS);
+        const HVX_Vector bias = ember_hvx_load(own + BIAS);
         EMBER_HVX_UNROLL
         for (int n = 0; n < blocks; n++) {
             sums[n * FOUR + v] = bias;
         }
+        own = ember_hvx_somewhere(own + NUMBERS);
     }
+    EMBER_HVX_ROLLED
     for (int32_t tap = row->taps; tap > 0; tap--) {
-        const int8_t *from = words + *offsets++;
+        const int8_t *from[4];
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            from[n] = words + *offsets + n * step * WORD;
+        }
+        offsets++;
         EMBER_HVX_UNROLL
         for (int v = 0; v < FOUR; v++) {
-            const HVX_Vector w = ember_hvx_load_any(weights + v * EMBER_HVX);
+            const HVX_Vector w = ember_hvx_load(weights + v * EMBER_HVX);
             EMBER_HVX_UNROLL
             for (int n = 0; n < blocks; n++) {
-                const int8_t *at = from + n * step * WORD + v * EMBER_HVX;
-                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(sums[n * FOUR + v],
-                                                           ember_hvx_load_any(at), w);
+                const HVX_Vector x = ember_hvx_load_any(from[n]);
+                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(sums[n * FOUR + v], x, w);
+                from[n] = ember_hvx_somewhere(from[n] + EMBER_HVX);
             }
         }
         weights += row->next;
     }
-    EMBER_HVX_UNROLL
-    for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector *own = numbers + v * NUMBERS;
-        const ember_factors_hvx_t by = {
-            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
-            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
-        EMBER_HVX_UNROLL
-        for (int n = 0; n < blocks; n++) {
-            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(
-                ember_scaled_hvx(sums[n * FOUR + v], &by), row->zero_point);
-        }
+    if (row->shifted) {
+        scale_blocks(row, numbers, sums, blocks);
+    } else {
+        scale_any_blocks(row, numbers, sums, blocks);
     }
     store_blocks(row, sums, y, step, blocks);
 }
 
-// `count` blocks of 128 outputs.
-static void run_line(const row_t *row, const int8_t *words, const int8_t *weights,
-                     const HVX_Vector *numbers, int8_t *y, int32_t step,
-                     int32_t count) {
+// `count` blocks of 128 outputs. Apart, for the sake of registers.
+static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *words,
+                                               const int8_t *weights,
+                                               const HVX_Vector *numbers, int8_t *y,
+                                               int32_t step, int32_t count) {
     const int32_t near = step * WORD;
-    const bool three = row->taps == 3 && row->offsets[0] == 0 &&
+    const bool three = row->shifted && row->taps == 3 && row->offsets[0] == 0 &&
                        row->offsets[1] == near && row->offsets[2] == 2 * near;
 
     for (; count >= 4; count -= 4) {
@@ -479,49 +520,16 @@ static void run_line(const row_t *row, const int8_t *words, const int8_t *weight
     }
 }
 
-// Outputs of channels that do not fit vectors: numbers start at any channel.
-static void run_uneven(const ember_depthwise_hvx_t *s, const row_t *row,
-                       const int8_t *weights, const HVX_Vector *numbers, int8_t *y) {
-    const int32_t channels = s->conv.channels;
-    const int32_t count = s->conv.width.out * channels;
-    HVX_Vector own[FOUR * NUMBERS];
-    int32_t channel = 0;
-
-    for (int32_t i = 0; i < count; i += EMBER_HVX) {
-        const int8_t *from = (const int8_t *)numbers;
-        for (int32_t v = 0; v < FOUR; v++) {
-            const int32_t at = channel + v * 32;
-            const int32_t vector = at / 32 * NUMBERS, lane = at % 32;
-            for (int32_t n = 0; n < NUMBERS; n++) {
-                const int8_t *first = from + (vector + n) * EMBER_HVX;
-                const HVX_Vector low = ember_hvx_load(first);
-                const HVX_Vector high =
-                    lane == 0 ? low : ember_hvx_load(first + NUMBERS * EMBER_HVX);
-                ember_hvx_store(&own[v * NUMBERS + n],
-                                Q6_V_valign_VVR(high, low, lane * WORD));
-            }
-        }
-        run_blocks(row, row->words + (ptrdiff_t)i * WORD, weights + channel * WORD, own,
-                   y + i, EMBER_HVX, 1);
-        channel = (channel + EMBER_HVX) % channels;
-    }
-}
-
+// Blocks of 128 outputs that are a period apart have the same weights.
 static void run_row(const ember_depthwise_hvx_t *s, const row_t *row,
                     const int8_t *weights, const HVX_Vector *numbers, int8_t *y) {
-    const int32_t channels = s->conv.channels;
-    const int32_t out = s->conv.width.out;
+    const int32_t step = s->period;
+    int32_t left = s->conv.width.out * s->conv.channels;
 
-    if (channels % EMBER_HVX == 0) {
-        for (int32_t c = 0; c < channels; c += EMBER_HVX) {
-            run_line(row, row->words + c * WORD, weights + c * WORD,
-                     numbers + c / 32 * NUMBERS, y + c, channels, out);
-        }
-    } else if (EMBER_HVX % channels == 0) {
-        const int32_t blocks = (out * channels + EMBER_HVX - 1) / EMBER_HVX;
-        run_line(row, row->words, weights, numbers, y, EMBER_HVX, blocks);
-    } else {
-        run_uneven(s, row, weights, numbers, y);
+    for (int32_t at = 0; at < step && left > 0; at += EMBER_HVX) {
+        run_line(row, row->words + at * WORD, weights + at * WORD,
+                 numbers + at / 32 * NUMBERS, y + at, step, (left + step - 1) / step);
+        left -= EMBER_HVX;
     }
 }
 
@@ -598,7 +606,9 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
         .offsets = offsets,
         .taps = s->groups * conv->width.kernel,
         .next = s->period * WORD,
+        .shifted = conv->rows >= EMBER_ROWS_SHIFT,
         .zero_point = Q6_V_vsplat_R(conv->scales.zero_point),
+        .zeros = Q6_V_vsplat_R(2 * conv->scales.zero_point),
         .low = Q6_Vb_vsplat_R(conv->scales.limits.low),
         .high = Q6_Vb_vsplat_R(conv->scales.limits.high),
         .end = y + conv->batches * conv->height.out * pitch,

@@ -14,6 +14,7 @@ typedef struct ember_depthwise_block_mve {
     int32_t first[4][4]; // what an output starts from
     int32_t multipliers[4][4];
     int32_t shifts[4][4];
+    const ember_scales_s8_t *scales;
     const int8_t *weights;
     int32_t rows, columns; // of taps
     int32_t zero_point;
@@ -38,6 +39,9 @@ typedef struct ember_depthwise_line_mve {
 
 // `count` groups of outputs, the first of which is group `from` of its row. All lanes
 // are read of each tap.
+typedef void (*ember_depthwise_mve_t)(const ember_depthwise_block_mve_t *block,
+                                      const ember_depthwise_line_mve_t *line,
+                                      int32_t from, int32_t count);
 void ember_depthwise_mve(const ember_depthwise_block_mve_t *block,
                          const ember_depthwise_line_mve_t *line, int32_t from,
                          int32_t count);

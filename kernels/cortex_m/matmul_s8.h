@@ -6,7 +6,13 @@
 #ifndef EMBER_KERNELS_CORTEX_M_MATMUL_S8_H
 #define EMBER_KERNELS_CORTEX_M_MATMUL_S8_H
 
+#include <string.h>
+
 #include "kernels/cortex_m/requantize.h"
+
+// What stands for a shift where sums are scaled in float32, as real_s8.h has it, by the
+// number whose bits are the multiplier.
+enum { EMBER_SHIFT_REAL = INT32_MAX };
 
 typedef struct ember_matmul_s8 {
     const int8_t *a;     // (batches, rows, inner)
@@ -33,5 +39,15 @@ EMBER_MUST_USE ember_status_t ember_matmul_s8_bmm(ember_matmul_s8_t *matmul,
 
 // Computes, in plain C.
 void ember_matmul_s8_run(const ember_matmul_s8_t *matmul);
+
+static inline bool ember_matmul_s8_is_real(const ember_matmul_s8_t *matmul) {
+    return matmul->by.shift == EMBER_SHIFT_REAL;
+}
+
+static inline float ember_matmul_s8_scale(const ember_matmul_s8_t *matmul) {
+    float scale;
+    memcpy(&scale, &matmul->by.multiplier, sizeof(scale));
+    return scale;
+}
 
 #endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_H

@@ -29,7 +29,8 @@ static ember_conv_s8_t conv_of(const ember_matmul_s8_t *s,
         .height = one,
         .width = {s->rows, s->rows, 1, 1, 0, 1},
         .x_offset = s->a_offset,
-        .rows = EMBER_ROWS_RIGHT, // which prepare asks of the only scale
+        // prepare asks the only scale not to shift to the left
+        .rows = by->shift < 0 ? EMBER_ROWS_SHIFT : EMBER_ROWS_RIGHT,
     };
     conv.scales = (ember_scales_s8_t){
         .bias = s->bias,

@@ -97,8 +97,9 @@ static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
 
 // The same, and that ember_filter_dsp() takes the scales.
 static inline bool ember_scales_fit_dsp(const ember_conv_s8_t *conv, int64_t inner) {
-    return conv->rows == EMBER_ROWS_NORMAL &&
-           ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner);
+    return conv->rows == EMBER_ROWS_REAL ||
+           (conv->rows == EMBER_ROWS_NORMAL &&
+            ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner));
 }
 
 #endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H

@@ -47,6 +47,17 @@ INLINE HVX_Vector ember_scaled_hvx(HVX_Vector sums, const ember_factors_hvx_t *b
     return Q6_Vw_vavg_VwVw_rnd(twice, Q6_V_vand_VV(twice, by->whole));
 }
 
+// The same where no shift is 0, with a zero point added, twice which is `zeros`: the
+// average that rounds adds it.
+INLINE HVX_Vector ember_shifted_hvx(HVX_Vector sums, HVX_Vector multipliers,
+                                    HVX_Vector halves, HVX_Vector zeros) {
+    const HVX_Vector low = Q6_Vw_vmpye_VwVuh(sums, multipliers);
+    const HVX_Vector high =
+        Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, sums, multipliers);
+    const HVX_Vector less = Q6_Vw_vasracc_VwVwR(high, high, 31);
+    return Q6_Vw_vavg_VwVw_rnd(Q6_Vw_vasr_VwVw(less, halves), zeros);
+}
+
 // Four vectors of words become one of bytes, cut to int8.
 INLINE HVX_Vector ember_bytes_hvx(HVX_Vector a, HVX_Vector b, HVX_Vector c,
                                   HVX_Vector d) {

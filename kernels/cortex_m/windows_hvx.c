@@ -59,13 +59,30 @@ INLINE void start(const ember_windows_hvx_t *s, const int32_t *firsts,
     }
 }
 
-INLINE void scale(const ember_panel_hvx_t *panel, int32_t zero_point, HVX_Vector *sums,
+INLINE void scale(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sums,
                   int windows, int vectors) {
+    const HVX_Vector zeros = Q6_V_vsplat_R(2 * zero_point);
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const HVX_Vector multipliers = ember_hvx_load(numbers + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(numbers + HALVES);
+        EMBER_HVX_UNROLL
+        for (int p = 0; p < windows; p++) {
+            HVX_Vector *sum = &sums[p * vectors + v];
+            *sum = ember_shifted_hvx(*sum, multipliers, halves, zeros);
+        }
+        numbers = ember_hvx_somewhere(numbers + EMBER_NUMBERS_HVX);
+    }
+}
+
+// The same where a shift may be 0.
+INLINE void scale_any(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sums,
+                      int windows, int vectors) {
     const HVX_Vector zero = Q6_V_vsplat_R(zero_point);
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < vectors; v++) {
-        const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
         const ember_factors_hvx_t by = {
             ember_hvx_load(numbers + MULTIPLIERS), ember_hvx_load(numbers + SHIFTS),
             ember_hvx_load(numbers + HALVES), ember_hvx_load(numbers + WHOLE)};
@@ -74,6 +91,7 @@ INLINE void scale(const ember_panel_hvx_t *panel, int32_t zero_point, HVX_Vector
             HVX_Vector *sum = &sums[p * vectors + v];
             *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), zero);
         }
+        numbers = ember_hvx_somewhere(numbers + EMBER_NUMBERS_HVX);
     }
 }
 
@@ -121,7 +139,11 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
 
     start(s, firsts, panel->numbers + BIAS, EMBER_NUMBERS_HVX, sums, windows, vectors);
     multiply(s, x, panel->weights, true, sums, windows, vectors);
-    scale(panel, to->zero_point, sums, windows, vectors);
+    if (to->shifted) {
+        scale(panel->numbers, to->zero_point, sums, windows, vectors);
+    } else {
+        scale_any(panel->numbers, to->zero_point, sums, windows, vectors);
+    }
     store_all(to, y, sums, windows, vectors);
 }
 

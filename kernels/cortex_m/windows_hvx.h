@@ -51,6 +51,7 @@ typedef struct ember_results_hvx {
     int32_t step; // from a window to the next
     int32_t zero_point;
     ember_limits_s8_t limits;
+    bool shifted; // by all filters: none of their shifts is 0
 } ember_results_hvx_t;
 
 void ember_windows_hvx_run(const ember_windows_hvx_t *windows,

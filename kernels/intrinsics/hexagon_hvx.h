@@ -17,6 +17,9 @@ enum { EMBER_HVX = 128 }; // bytes of a vector
 // Before a loop over an array of vectors that must stay in registers.
 #define EMBER_HVX_UNROLL _Pragma("clang loop unroll(full)")
 
+// Before a loop that must stay one copy of code.
+#define EMBER_HVX_ROLLED _Pragma("clang loop unroll(disable)")
+
 // The same number, opaque to the compiler. For a loop that ends by something else than
 // its condition, such as when fewer bytes are left than a vector has, clang 19 counts
 // one turn too few (HexagonHardwareLoops). So that test is made on an opaque number.
@@ -26,9 +29,9 @@ static inline int32_t ember_hvx_hidden(int32_t x) {
 }
 
 // The same address, opaque to the compiler, which otherwise turns unaligned loads of
-// neighbouring vectors into aligned ones and shifts: these are slower if rows are read
-// side by side.
-static inline const int8_t *ember_hvx_somewhere(const int8_t *x) {
+// neighbouring vectors into aligned ones and shifts, which are slower if rows are read
+// side by side, and spills the addresses of loads too far from a pointer.
+static inline const void *ember_hvx_somewhere(const void *x) {
     __asm__("" : "+r"(x));
     return x;
 }

@@ -13,6 +13,7 @@
 enum { EMBER_HVX = 128 }; // bytes of a vector
 
 #define EMBER_HVX_UNROLL
+#define EMBER_HVX_ROLLED
 
 typedef union ember_hvx_lanes {
     alignas(128) int8_t b[128];

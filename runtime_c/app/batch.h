@@ -41,7 +41,7 @@
 
 #include <stdint.h>
 
-enum { EMBER_BATCH_VERSION = 4, EMBER_BATCH_ALIGN = 16 };
+enum { EMBER_BATCH_VERSION = 5, EMBER_BATCH_ALIGN = 16 };
 
 enum {
     EMBER_BATCH_HELLO = 1,
@@ -109,6 +109,8 @@ typedef struct ember_batch_run {
     uint32_t test;   // of a bundle: the test case of that method
     double rtol;     // for the runtime's own check of a bundle
     double atol;
+    uint32_t reset; // 1: all methods start again at their initial states
+    uint32_t reserved;
 } ember_batch_run_t;
 
 typedef struct ember_batch_dead_head {

@@ -59,6 +59,9 @@ ember_status_t test_case_load(test_case_t *test);
 
 void test_case_unload(test_case_t *test);
 
+// Puts the states of all methods back to their values after loading.
+void test_case_reset(test_case_t *test);
+
 // Overwrites the bytes of the program that the only method of a case no longer needs,
 // if the program is in RAM.
 void test_spare_fill(const test_case_t *test);

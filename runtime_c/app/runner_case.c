@@ -150,6 +150,8 @@ static ember_status_t load_method(test_case_t *test, uint32_t index,
         return status;
     }
     (void)test_case_take(test, loaded->method.arena.peak);
+    loaded->method.cleared = loaded->planned; // only its own: test_case_reset()
+    loaded->method.cleared_count = meta->planned_count > 0;
     ember_method_set_budget(&loaded->method, budget_of(test, &loaded->method));
     test->result.method += loaded->method.arena.peak;
     if (loaded->method.temp_used > test->result.scratch) {
@@ -214,5 +216,15 @@ void test_case_unload(test_case_t *test) {
         if (test->methods[i].method.meta.program != NULL) {
             ember_method_unload(&test->methods[i].method);
         }
+    }
+}
+
+// What methods share is cleared before the first of them sets its states there.
+void test_case_reset(test_case_t *test) {
+    for (uint32_t i = 0; i < test->shared_count; i++) {
+        memset(test->shared[i].data, 0, test->shared[i].size);
+    }
+    for (uint32_t i = 0; i < test->head.method_count; i++) {
+        ember_method_reset(&test->methods[i].method);
     }
 }

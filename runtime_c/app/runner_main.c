@@ -128,6 +128,9 @@ static ember_status_t run_once(const runner_t *runner, test_case_t *test) {
     ember_bundle_test_t expected;
     ember_batch_run_t run;
     read_exactly(runner, &run, sizeof(run));
+    if (run.reset != 0) {
+        test_case_reset(test);
+    }
     test->result.stage = EMBER_BATCH_INPUTS;
     ember_status_t status = set_inputs(runner, test, &run, &expected);
     if (status == EMBER_OK) {

@@ -36,6 +36,13 @@ void ember_method_unload(ember_method_t *method) {
     (void)method; // it has no delegates
 }
 
+// Its states all start at zero: those with other initial states cannot be prepared.
+void ember_method_reset(ember_method_t *method) {
+    for (uint32_t i = 0; i < method->cleared_count; i++) {
+        memset(method->cleared[i].data, 0, method->cleared[i].size);
+    }
+}
+
 // --- inputs and outputs ------------------------------------------------------------
 
 static ember_status_t value_at(const ember_tensor_t *tensors, uint32_t count,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds the values that can change, and sets up slots and initial states.
+// Finds the values that can change, and sets up slots.
 #include "method_state.h"
 
 static bool is_marked(const ember_method_t *method, uint32_t index) {
@@ -10,25 +10,6 @@ static void mark(ember_method_t *method, uint32_t index) {
     if (index < method->meta.value_count && !is_marked(method, index)) {
         method->changing[index / 32] |= 1u << (index % 32);
         method->slot_count++;
-    }
-}
-
-// Copies a buffer's initial state into its planned memory.
-static void set_state(ember_method_t *method, const ember_plan_tensor_t *plan) {
-    ember_flat_t *flat = &method->flat;
-    const ember_program_t *program = method->meta.program;
-    const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
-    const uint8_t *table = NULL;
-    ember_offsets_t offsets;
-    const size_t list =
-        plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
-    if (list < vector_count(lists)) {
-        table = ember_flat_item(flat, lists, (uint32_t)list);
-    }
-    ember_plan_offsets(flat, program, table, &offsets);
-    const ember_bytes_t data = ember_plan_data(flat, program, plan, &offsets);
-    if (flat->status == EMBER_OK && plan->tensor.numel > 0) {
-        memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
     }
 }
 
@@ -44,7 +25,7 @@ static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *t
         mark(method, index);
     }
     if (planned && has_data) {
-        set_state(method, &plan);
+        ember_method_set_state(method, &plan);
     }
 }
 

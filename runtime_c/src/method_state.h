@@ -61,6 +61,7 @@ struct ember_node {
     bool strict;                  // which is an error: a delegate is about to use it
     ember_status_t status;
     uint64_t work; // steps of run: ember_node_work()
+    size_t ahead;  // bytes of scratch before the block
 };
 
 // State of a node whose arguments can change.
@@ -101,6 +102,10 @@ struct ember_changing {
 // planned or constant. plan->tensor.data stays NULL if there is none. False on failure.
 EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table,
                                     ember_plan_tensor_t *plan);
+
+// Copies a buffer's initial state into its planned memory.
+EMBER_LOCAL void ember_method_set_state(ember_method_t *method,
+                                        const ember_plan_tensor_t *plan);
 
 // Cache of recently decoded tensors without slot, while a method is loaded: most are
 // the output of one call and then the input of the next.

@@ -160,15 +160,25 @@ uint32_t ember_node_places(const ember_tensor_t *tensor) {
 
 void *ember_node_scratch(ember_node_t *node, size_t bytes) {
     ember_method_t *method = node->method;
-    if (bytes > method->temp_used) {
-        method->temp_used = bytes;
+    const size_t sum = bytes + node->ahead;
+    const size_t all = sum < bytes ? SIZE_MAX : sum;
+
+    if (all > method->temp_used) {
+        method->temp_used = all;
     }
-    if (bytes > method->temp.size) {
+    if (all > method->temp.size) {
         (void)ember_node_fail(node, EMBER_NO_MEMORY,
                               "call: the temp arena is too small for its scratch");
         return NULL;
     }
-    return method->temp.data;
+    return (uint8_t *)method->temp.data + node->ahead;
+}
+
+void *ember_node_scratch_before(ember_node_t *node, size_t bytes) {
+    void *block = ember_node_scratch(node, bytes);
+
+    node->ahead += (bytes + EMBER_ALIGN - 1) & ~(size_t)(EMBER_ALIGN - 1);
+    return block;
 }
 
 // A kernel that ignores a failure, of its node or of reading the program, must not turn
@@ -177,6 +187,7 @@ static ember_status_t try_kernel(ember_node_t *node, void *state) {
     node->status = EMBER_OK;
     node->unbound = false;
     node->work = 0;
+    node->ahead = 0;
     const ember_status_t status = node->kernel->prepare(node, state);
     if (node->method->flat.status != EMBER_OK) {
         return node->method->flat.status;

@@ -46,7 +46,8 @@ typedef struct ember_step {
 
 #define EMBER_NO_BUDGET UINT64_MAX
 
-// Fields are internal; `arena`, `temp_used` and `work` may be read.
+// Fields are internal; `arena`, `temp_used` and `work` may be read, and `cleared` and
+// `cleared_count` may be set after a load.
 typedef struct ember_method {
     ember_method_meta_t meta;
     ember_step_t *steps;                   // (instruction_count,)
@@ -65,8 +66,10 @@ typedef struct ember_method {
     ember_arena_t arena;
     const ember_span_t *planned;
     uint32_t planned_count;
-    ember_span_t temp;
-    size_t temp_used;       // bytes of scratch that the largest node needs
+    uint32_t cleared_count;
+    const ember_span_t *cleared; // (cleared_count,): what ember_method_reset() sets to
+    ember_span_t temp;           //   zero; NULL: all planned memory
+    size_t temp_used;            // bytes of scratch that the largest node needs
     uint32_t list_items;    // items of lists that one load, or one node prepared again,
     uint32_t credit;        //   may visit, and those left
     bool changes;           // found while loading as a fixed method
@@ -159,6 +162,17 @@ EMBER_MUST_USE ember_status_t ember_method_set_attribute(ember_method_t *method,
                                                          const char *name, void *data,
                                                          size_t size,
                                                          ember_error_t *err);
+
+// Puts the states of the method, the buffers that it keeps between runs, back to what
+// they were after loading: to the initial states that the program has, others to zero.
+// Cannot fail; costs about what it takes to write the states.
+//
+// A method that ember_model_load() loaded keeps its inputs, if the SDK planned its
+// memory. Of any other, all planned memory becomes zero, also what other methods keep
+// there and inputs (write them again), unless `cleared` says where states are. Memory
+// that the application lent (ember_method_set_attribute) stays as it is, and random
+// numbers go on.
+void ember_method_reset(ember_method_t *method);
 
 // Runs the method once. Never allocates, never logs. Fails as load does (for nodes
 // prepared again), or with EMBER_DATA_RANGE, EMBER_BUDGET or EMBER_BACKEND.

@@ -32,7 +32,8 @@ typedef struct ember_model_method {
     const char *name;
     ember_span_t arena;          // values and node states
     const ember_span_t *planned; // (planned_count,), by memory id - 1
-    const ember_span_t *cleared; // (cleared_count,): states that start at zero
+    const ember_span_t *cleared; // (cleared_count,): states that start at zero; never
+                                 //   NULL
     uint32_t planned_count;
     uint32_t cleared_count;
     uint32_t input_count;

@@ -157,6 +157,10 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
 // node. One block per prepare. The size must not depend on sizeof(void *).
 void *ember_node_scratch(ember_node_t *node, size_t bytes);
 
+// For code around an engine: `bytes` of scratch before the block that
+// ember_node_scratch() is asked for afterwards, in the same prepare.
+void *ember_node_scratch_before(ember_node_t *node, size_t bytes);
+
 // Adds times x steps to the bound of run's work, in elementary steps: as many as the
 // instructions of its innermost loops, within a constant factor. The bound already
 // includes one step for each element of every tensor that prepare asked for; a kernel

@@ -209,7 +209,7 @@ def _method_entry(index: int, method: MethodPlan, spans: int, prepared: bool) ->
             f"        .name = {c_string(method.method.name)},",
             f"        .arena = {_span(method.arena)},",
             f"        .planned = planned_{index},",
-            f"        .cleared = {f'cleared_{index}' if spans else '0'},",
+            f"        .cleared = {'cleared' if spans else 'planned'}_{index},",
             f"        .planned_count = {len(method.planned)},",
             f"        .cleared_count = {spans},",
             f"        .input_count = {len(method.inputs)},",
