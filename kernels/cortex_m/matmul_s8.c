@@ -33,8 +33,8 @@ static ember_status_t set_output(ember_matmul_s8_t *matmul, ember_node_t *node,
     return EMBER_OK;
 }
 
-// Takes `bias`, or the sums of the weights with it and the offset of `a` in them.
-// Apart, so that its tensors are not on the stack while others are read.
+// Takes `bias`, or the sums of the weights with it and the offset of `a` in them. A
+// function of its own, so that its tensors are not on the stack while others are read.
 static __attribute__((noinline)) ember_status_t set_bias(ember_matmul_s8_t *matmul,
                                                          ember_node_t *node) {
     ember_tensor_t bias, sums;

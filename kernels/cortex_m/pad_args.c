@@ -4,7 +4,7 @@
 
 enum { X, BEFORE, AFTER, DIMS = 4 };
 
-// As the exporter sees it: images of one channel or of one element are both.
+// As for the exporter: images of one channel or of one pixel are both.
 static bool is_channels_last(const ember_tensor_t *x) {
     return x->rank == DIMS &&
            (x->sizes[1] == 1 || (x->sizes[2] == 1 && x->sizes[3] == 1) ||
