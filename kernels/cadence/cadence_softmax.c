@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::quantized_softmax along the last dimension, by float32. With mask type 1,
-// row i sees the first pos + i + 1 elements alone; the mask itself is not read.
+// cadence::quantized_softmax along the last dimension, in float32. With mask type 1,
+// row i uses only the first pos + i + 1 elements; the mask itself is not read.
 #include <math.h>
 
 #include "kernels/cadence/elements.h"
@@ -19,7 +19,7 @@ typedef struct softmax {
     uint8_t pos_dtype;
 } softmax_t;
 
-// What a run reads first.
+// Read at the start of a run.
 typedef struct numbers {
     ember_cadence_cut_t cut;
     float scale;

@@ -48,7 +48,7 @@ void ember_cadence_max_pool_run(const ember_cadence_pool_t *s) {
     }
 }
 
-// With ceil_mode windows may hang over the end, if they begin before it.
+// With ceil_mode windows may extend past the end, if they begin before it.
 static void round_up(ember_cadence_axis_t *axis) {
     const int32_t span = axis->in + 2 * axis->padding;
     const int32_t room = span - axis->dilation * (axis->kernel - 1) - 1;

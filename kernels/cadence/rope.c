@@ -46,7 +46,7 @@ int32_t ember_rope_run(const ember_rope_t *s, bool halves) {
     return EMBER_OK;
 }
 
-// Sizes of the operands; false when they do not fit.
+// Sizes of the operands; false if they do not fit.
 static bool set_sizes(ember_rope_t *s, const ember_tensor_t *x,
                       const ember_tensor_t *sin, const ember_tensor_t *cos) {
     if (x->rank < 4 || x->rank > 5 || x->sizes[0] != 1 || x->numel == 0) {

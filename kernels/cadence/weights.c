@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers with weights of int8. Contract: weights.h.
+// Layers with int8 weights. Contract: weights.h.
 #include "kernels/cadence/weights.h"
 
 #include <stddef.h>
