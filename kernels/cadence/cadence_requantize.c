@@ -55,7 +55,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (ember_node_int(node, DTYPE) != s->elements.y_dtype) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "cadence requantize: another dtype");
+                               "cadence requantize: wrong dtype");
     }
     return ember_cadence_cut_check(node, s->elements.y_dtype, &s->y_zero);
 }

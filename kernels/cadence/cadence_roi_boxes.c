@@ -90,7 +90,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (rois.rank != 2 || rois.sizes[1] != CORNERS || rois.dtype != EMBER_F32) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "roi boxes: shape or dtype");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "roi boxes: wrong shape or dtype");
     }
     const int32_t sizes[2] = {rois.sizes[0], BYTES};
     ember_node_output(node, OUT, 2, sizes, &y);
@@ -99,7 +100,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (y.dtype != EMBER_U8) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "roi boxes: dtype of output");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "roi boxes: wrong dtype of the output");
     }
     s->rois = rois.data;
     s->y = y.data;

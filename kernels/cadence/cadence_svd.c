@@ -151,7 +151,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (a.rank < 2 || a.dtype != EMBER_F32 || a.sizes[a.rank - 1] != N ||
         a.sizes[a.rank - 2] != N || !ember_tensor_is_contiguous(&a)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "svd: matrices are 3 x 3");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "svd: matrices must be 3 x 3");
     }
     ember_node_output_like(node, U, &a, &u);
     ember_node_output(node, S, a.rank - 1u, a.sizes, &values);

@@ -80,7 +80,7 @@ ember_status_t ember_rope_prepare(ember_rope_t *s, ember_node_t *node) {
     }
     if (!is_floats(&x) || !is_floats(&y) || !is_floats(&sin) || !is_floats(&cos) ||
         (given && at.dtype != EMBER_S32 && at.dtype != EMBER_S64)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: dtypes or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: wrong dtypes or layout");
     }
     if (!set_sizes(s, &x, &sin, &cos) || (given && at.numel != (uint32_t)s->tokens)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "rope: sizes do not fit");
