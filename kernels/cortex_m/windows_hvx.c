@@ -2,6 +2,8 @@
 // Products of windows by a panel of filters. Contract: windows_hvx.h.
 #include "kernels/cortex_m/windows_hvx.h"
 
+#include <stddef.h>
+
 enum { TILE = 4 }; // windows at a time
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
 
@@ -65,14 +67,14 @@ INLINE void scale(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sum
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < vectors; v++) {
-        const HVX_Vector multipliers = ember_hvx_load(numbers + MULTIPLIERS);
-        const HVX_Vector halves = ember_hvx_load(numbers + HALVES);
+        const HVX_Vector *own = numbers + v * EMBER_NUMBERS_HVX;
+        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(own + HALVES);
         EMBER_HVX_UNROLL
         for (int p = 0; p < windows; p++) {
             HVX_Vector *sum = &sums[p * vectors + v];
             *sum = ember_shifted_hvx(*sum, multipliers, halves, zeros);
         }
-        numbers = ember_hvx_somewhere(numbers + EMBER_NUMBERS_HVX);
     }
 }
 
@@ -95,27 +97,29 @@ INLINE void scale_any(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector 
     }
 }
 
-// Stores bytes of `each` bytes a window, which are `step` apart in y.
+// Stores bytes of `each` bytes a window, which are `step` apart in y. `inside`: whole
+// vectors end before the end.
 INLINE void store(const ember_results_hvx_t *to, int8_t *y, HVX_Vector bytes, int each,
-                  int windows) {
+                  int windows, bool inside) {
     const HVX_Vector low = Q6_Vb_vsplat_R(to->limits.low);
     const HVX_Vector high = Q6_Vb_vsplat_R(to->limits.high);
+    const int stores = to->step == each ? 1 : windows;
 
     bytes = Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high);
-    if (windows == 1 || to->step == each) {
-        ember_store_until_hvx(y, to->end, bytes);
-        return;
-    }
     EMBER_HVX_UNROLL
     for (int p = 0; p < windows; p++) {
-        ember_store_until_hvx(y, to->end, bytes);
+        if (p < stores && inside) {
+            ember_hvx_store_any(y, bytes);
+        } else if (p < stores) {
+            ember_store_until_hvx(y, to->end, bytes);
+        }
         bytes = Q6_V_vror_VR(bytes, each);
         y += to->step;
     }
 }
 
-INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
-                      int windows, int vectors) {
+INLINE void store_some(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
+                       int windows, int vectors, bool inside) {
     const HVX_Vector none = Q6_V_vzero();
     const int each = vectors > 2 ? 1 : vectors == 2 ? 2 : 4; // windows of a vector
 
@@ -128,7 +132,17 @@ INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector
             four[i] = p * vectors + i < past ? sums[p * vectors + i] : none;
         }
         const HVX_Vector bytes = ember_bytes_hvx(four[0], four[1], four[2], four[3]);
-        store(to, y + p * to->step, bytes, 128 / each, windows < each ? windows : each);
+        store(to, y + p * to->step, bytes, 128 / each, windows < each ? windows : each,
+              inside);
+    }
+}
+
+INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
+                      int windows, int vectors) {
+    if (to->end - y >= (windows - 1) * (ptrdiff_t)to->step + EMBER_HVX) {
+        store_some(to, y, sums, windows, vectors, true);
+    } else {
+        store_some(to, y, sums, windows, vectors, false);
     }
 }
 
@@ -170,9 +184,11 @@ INLINE void row(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
     static void rows_##VECTORS(const ember_windows_hvx_t *s,                           \
                                const ember_panel_hvx_t *panel,                         \
                                const ember_results_hvx_t *to) {                        \
-        for (int32_t i = 0; i < s->rows; i++) {                                        \
-            row(s, panel, to, s->x + i * s->row, s->firsts + i * s->firsts_row,        \
-                to->y + i * to->row, VECTORS);                                         \
+        const ember_windows_hvx_t own = *s; /* no store changes it */                  \
+        const ember_results_hvx_t own_to = *to;                                        \
+        for (int32_t i = 0; i < own.rows; i++) {                                       \
+            row(&own, panel, &own_to, own.x + i * own.row,                             \
+                own.firsts + i * own.firsts_row, own_to.y + i * own_to.row, VECTORS);  \
         }                                                                              \
     }
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,7 +23,7 @@ from corpus.case import Case, Exported
 from ember.export import flows, tests
 from ember.export.flows import Backend, Quantize
 from ember.export.source import Source
-from ember.frontends import Causal, streamed
+from ember.frontends import FIR, Biquads, Causal, Resample, streamed
 
 
 class Temporal(nn.Module):
@@ -69,6 +70,38 @@ class Recurrent(nn.Module):
         return self.last(self.gated(self.long(x)[0])[0])
 
 
+class Filters(nn.Module):
+    """Without the mean and what is fast, a third of the samples, and a difference."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        low = [0.2, 0.4, 0.2, 1, -0.4, 0.2]
+        self.sections = Biquads([[1, -1, 0, 1, -0.95, 0], low])
+        self.rate = Resample(1, 3, crossings=4)
+        self.difference = FIR([1, 0, -1])
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.difference(self.rate(self.sections(x)))
+
+
+class Integers(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.smooth = FIR([0.25, 0.5, 0.25], int16=True)
+        self.rate = Resample(3, 2, crossings=4, int16=True)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.rate(self.smooth(x))
+
+
+def noise(*sizes: int) -> Tensor:
+    return torch.randn(sizes)
+
+
+def samples_of_16_bits(*sizes: int) -> Tensor:
+    return torch.randint(-32768, 32768, sizes).to(torch.int16)
+
+
 @contextlib.contextmanager
 def scales_of_extremes() -> Iterator[None]:
     """Histograms depend on how a recording is cut; the least and the largest do not."""
@@ -91,12 +124,12 @@ def exported(
 def pair(
     name: str,
     make: Callable[[], nn.Module],
-    sizes: tuple[int, ...],
+    recording: Callable[[], Tensor],
+    axis: int,
     hop: int,
     quantize: Quantize | None = None,
 ) -> list[Case]:
-    """A recording, whose frames are dimension 1 of 3 or 2 of 4, and its hops."""
-    axis = len(sizes) - 2
+    """A recording, whose frames are dimension `axis`, and its hops."""
 
     def whole() -> Exported:
         return recorded(in_hops=False)
@@ -107,7 +140,7 @@ def pair(
     def recorded(*, in_hops: bool) -> Exported:
         torch.manual_seed(1)
         model: Any = make().eval()
-        samples = [(torch.randn(sizes),)]
+        samples = [(recording(),)]
         if in_hops:
             samples = [(each.clone(),) for each in samples[0][0].split(hop, axis)]
             model = streamed(model, *samples[0])
@@ -116,9 +149,12 @@ def pair(
     return [Case(f"bundle_{name}", whole), Case(f"bundle_{name}_hops", hops)]
 
 
+FRAMES = partial(noise, 1, 4, 20, 1)
 CASES = [
-    *pair("temporal", Temporal, (1, 4, 20, 1), 1),
-    *pair("temporal_int8", Temporal, (1, 4, 20, 1), 2, "int8"),
-    *pair("separable_int8", Separable, (1, 1, 24, 10), 4, "int8"),
-    *pair("recurrent", Recurrent, (1, 4, 5), 1),
+    *pair("temporal", Temporal, FRAMES, 2, 1),
+    *pair("temporal_int8", Temporal, FRAMES, 2, 2, "int8"),
+    *pair("separable_int8", Separable, partial(noise, 1, 1, 24, 10), 2, 4, "int8"),
+    *pair("recurrent", Recurrent, partial(noise, 1, 4, 5), 1, 1),
+    *pair("filters", Filters, partial(noise, 2, 96), 1, 12),
+    *pair("filters_int16", Integers, partial(samples_of_16_bits, 48), 0, 8),
 ]

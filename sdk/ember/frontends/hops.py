@@ -53,8 +53,15 @@ class Causal(nn.Module):  # type: ignore[misc, name-defined]
         zeros = (0, 0) * (-self.axis - 1) + (self.past, 0)
         return self.layer(nn.functional.pad(frames, zeros))
 
+    def in_hops(self) -> Held:
+        return StreamingCausal(self)
 
-class StreamingCausal(nn.Module):  # type: ignore[misc, name-defined]
+
+class Held(nn.Module):  # type: ignore[misc, name-defined]
+    """A layer whose buffers are a state between calls, zero at the start."""
+
+
+class StreamingCausal(Held):
     """A Causal that keeps the frames before the next ones."""
 
     def __init__(self, causal: Causal) -> None:
@@ -82,7 +89,7 @@ class StreamingCausal(nn.Module):  # type: ignore[misc, name-defined]
         return causal.layer(window)
 
 
-class StreamingRecurrent(nn.Module):  # type: ignore[misc, name-defined]
+class StreamingRecurrent(Held):
     """An LSTM, GRU or RNN that goes on where the last call ended, made of cells, in
     which int8 finds linear layers.
     """
@@ -134,10 +141,10 @@ def streamed(model: Any, *hop: Any) -> Any:
 
     hop  the inputs of a call, such as (torch.zeros(1, 40, 1, 10),): one hop of frames
 
-    Causal, LSTM, GRU and RNN inside keep states, which start at zero; all else has to
-    compute each frame by itself. Calls in a row give what the model gives for the whole
-    recording. reset() starts again. SdkError for a layer that looks along time without
-    Causal.
+    Causal, filters, LSTM, GRU and RNN inside keep states, which start at zero; all else
+    has to compute each frame by itself. Calls in a row give what the model gives for
+    the whole recording. reset() starts again. SdkError for a layer that looks along
+    time without Causal.
     """
     model = _replaced(copy.deepcopy(model).eval(), "0")
     with torch.no_grad():
@@ -149,14 +156,14 @@ def streamed(model: Any, *hop: Any) -> Any:
 def reset(model: Any) -> None:
     """The states of all streaming layers of a model become zeros."""
     for module in model.modules():
-        if isinstance(module, (Streaming, StreamingCausal, StreamingRecurrent)):
+        if isinstance(module, (Streaming, Held)):
             for buffer in module.buffers(recurse=False):
                 buffer.zero_()
 
 
 def _replaced(module: Any, name: str) -> Any:
-    if isinstance(module, Causal):
-        return StreamingCausal(module)
+    if hasattr(module, "in_hops"):
+        return module.in_hops()
     if isinstance(module, tuple(_CELLS)):
         return StreamingRecurrent(module)
     looks = isinstance(module, _OF_ONE + _OF_TWO) and _reach(module) > 0
