@@ -5,11 +5,15 @@
 
 #include "kernels/cadence/lent.h"
 #include "kernels/cortex_m/columns_hvx.h"
+#include "kernels/cortex_m/depthwise_hvx.h"
 
 typedef struct ember_lent_hvx {
     ember_lent_t lent;
-    ember_conv_s8_t conv;
-    ember_columns_hvx_t columns;
+    union {
+        ember_conv_s8_t conv; // of either engine, which begins with it
+        ember_columns_conv_hvx_t columns;
+        ember_depthwise_hvx_t depthwise;
+    };
 } ember_lent_hvx_t;
 
 EMBER_MUST_USE ember_status_t ember_lent_hvx_prepare(ember_lent_hvx_t *s,
