@@ -12,7 +12,7 @@ EMBER_MUST_USE ember_status_t ember_lent_products_hvx_prepare(ember_matmul_s8_hv
                                                               ember_node_t *node);
 void ember_lent_products_hvx_run(const ember_matmul_s8_hvx_t *s);
 
-#define EMBER_LENT_PRODUCTS_HVX(NAME, READ)                                            \
+#define EMBER_LENT_PRODUCTS_HVX_KERNEL(NAME, READ)                                     \
     static int32_t run(void *state) {                                                  \
         ember_lent_products_hvx_run(state);                                            \
         return EMBER_OK;                                                               \
