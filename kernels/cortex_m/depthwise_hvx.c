@@ -240,8 +240,10 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
     if (scales->bias != NULL) {
         set_numbers(s, scales->bias, line, numbers + BIAS);
     }
-    set_numbers(s, scales->multipliers, line, numbers + MULTIPLIERS);
-    set_numbers(s, scales->shifts, line, numbers + SHIFTS);
+    if (s->conv.rows != EMBER_ROWS_REAL) {
+        set_numbers(s, scales->multipliers, line, numbers + MULTIPLIERS);
+        set_numbers(s, scales->shifts, line, numbers + SHIFTS);
+    }
     finish_numbers(s, weights, numbers);
 }
 
@@ -385,7 +387,8 @@ typedef struct row {
     HVX_Vector zeros; // twice the zero point
     HVX_Vector low;
     HVX_Vector high;
-    const int8_t *end; // of y
+    const int8_t *end;                // of y
+    const ember_ending_hvx_t *ending; // NULL: the factors among the numbers
 } row_t;
 
 // Stores the sums of `blocks` times 128 outputs, scaled.
@@ -411,10 +414,31 @@ INLINE void store_blocks(const row_t *row, const HVX_Vector *words, int8_t *y,
     }
 }
 
+// What scales otherwise than the factors takes all sums at once.
+static __attribute__((noinline)) void store_otherwise(const row_t *row,
+                                                      HVX_Vector *sums, int8_t *y,
+                                                      int32_t step, int32_t blocks) {
+    HVX_Vector results[4 * FOUR];
+
+    row->ending->scale(row->ending, sums, results, blocks * FOUR);
+    for (int32_t i = 0; i < blocks * FOUR; i++) {
+        ember_hvx_store(results + i,
+                        Q6_Vw_vadd_VwVw(ember_hvx_load(results + i), row->zero_point));
+    }
+    store_blocks(row, results, y, step, blocks);
+}
+
+INLINE void keep(HVX_Vector *to, const HVX_Vector *sums, int count) {
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < count; i++) {
+        ember_hvx_store(to + i, sums[i]);
+    }
+}
+
 // Four neighbouring outputs of 128 channels with three neighbouring taps of one group
 // of rows: what an output has from its second tap on is what the next has before.
-static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
-                      const HVX_Vector *numbers, int8_t *y, int32_t step) {
+INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
+                  const HVX_Vector *numbers, int8_t *y, int32_t step, bool otherwise) {
     const HVX_Vector *own = numbers;
     HVX_Vector sums[4 * FOUR];
 
@@ -439,11 +463,29 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
             sums[n * FOUR + v] =
-                ember_shifted_hvx(sum, multipliers, halves, row->zeros);
+                otherwise ? sum
+                          : ember_shifted_hvx(sum, multipliers, halves, row->zeros);
         }
         own = ember_hvx_somewhere(own + NUMBERS);
     }
+    if (otherwise) {
+        HVX_Vector kept[4 * FOUR]; // sums themselves are in registers
+        keep(kept, sums, 4 * FOUR);
+        store_otherwise(row, kept, y, step, 4);
+        return;
+    }
     store_blocks(row, sums, y, step, 4);
+}
+
+static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
+                      const HVX_Vector *numbers, int8_t *y, int32_t step) {
+    three(row, words, weights, numbers, y, step, false);
+}
+
+static void run_three_otherwise(const row_t *row, const int8_t *words,
+                                const int8_t *weights, const HVX_Vector *numbers,
+                                int8_t *y, int32_t step) {
+    three(row, words, weights, numbers, y, step, true);
 }
 
 // Scales the sums of `blocks` times 128 outputs.
@@ -520,6 +562,12 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
         }
         weights += row->next;
     }
+    if (row->ending != NULL) {
+        HVX_Vector kept[4 * FOUR];
+        keep(kept, sums, blocks * FOUR);
+        store_otherwise(row, kept, y, step, blocks);
+        return;
+    }
     if (row->shifted) {
         scale_blocks(row, numbers, sums, blocks);
     } else {
@@ -534,11 +582,13 @@ static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *w
                                                const HVX_Vector *numbers, int8_t *y,
                                                int32_t step, int32_t count) {
     const int32_t near = step * WORD;
-    const bool three = row->shifted && row->taps == 3 && row->offsets[0] == 0 &&
-                       row->offsets[1] == near && row->offsets[2] == 2 * near;
+    const bool neighbours = row->taps == 3 && row->offsets[0] == 0 &&
+                            row->offsets[1] == near && row->offsets[2] == 2 * near;
 
     for (; count >= 4; count -= 4) {
-        if (three) {
+        if (neighbours && row->ending != NULL) {
+            run_three_otherwise(row, words, weights, numbers, y, step);
+        } else if (neighbours && row->shifted) {
             run_three(row, words, weights, numbers, y, step);
         } else {
             run_blocks(row, words, weights, numbers, y, step, 4);
@@ -628,7 +678,8 @@ static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
     }
 }
 
-void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
+void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
+                             const ember_ending_hvx_t *ending) {
     const ember_conv_s8_t *conv = &s->conv;
     const places_t at = places_of(s);
     int8_t *scratch = ember_aligned_hvx(s->scratch);
@@ -659,6 +710,7 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
         .low = Q6_Vb_vsplat_R(conv->scales.limits.low),
         .high = Q6_Vb_vsplat_R(conv->scales.limits.high),
         .end = y + conv->batches * conv->height.out * pitch,
+        .ending = ending,
     };
 
     set_offsets(s, offsets);
