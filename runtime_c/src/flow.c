@@ -32,7 +32,9 @@ static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     if (apart < bytes || -apart < bytes) {
         return apart == 0; // same place, or overlap: sharing the handle will do
     }
-    memcpy(slot->tensor.data, from->data, bytes);
+    if (bytes > 0) { // without elements, `to` may lie nowhere
+        memcpy(slot->tensor.data, from->data, bytes);
+    }
     return true;
 }
 

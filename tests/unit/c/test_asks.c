@@ -59,6 +59,7 @@ static void what_is_absent_reads_as_zero(void) {
 static uint32_t wrong;
 
 static void ask_wrongly(ember_node_t *node) {
+    static const int32_t sizes[EMBER_MAX_RANK] = {2};
     ember_tensor_t x;
     uint32_t length = 77;
     memset(&x, 0xA5, sizeof(x));
@@ -86,6 +87,9 @@ static void ask_wrongly(ember_node_t *node) {
         CHECK(!ember_node_list_tensor(node, DOUBLES, 0, &x));
         CHECK(is_zero(&x));
         break;
+    case 7:
+        ember_node_output(node, OUT, EMBER_MAX_RANK - 1, sizes, &x);
+        break;
     default:
         ember_node_tensor(node, INTS, &x);
         CHECK(is_zero(&x));
@@ -97,7 +101,7 @@ static void ask_wrongly(ember_node_t *node) {
 static void wrong_kinds_read_as_nothing(void) {
     subject_t subject;
     toy_probe = ask_wrongly;
-    for (wrong = 0; wrong < 8; wrong++) {
+    for (wrong = 0; wrong < 9; wrong++) {
         CHECK_EQ(subject_open(&subject, "asks.pte"), EMBER_OK);
         CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_BAD_PROGRAM);
     }
@@ -166,6 +170,39 @@ static void empty_dimensions_are_walked_once(void) {
     CHECK_EQ(ember_node_places(&(ember_tensor_t){.rank = 0}), 1);
 }
 
+// Of the loop three rounds come again, from instruction 2 on.
+static void a_loop_costs_what_comes_again(void) {
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "loop.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    const uint64_t once = subject.method.work;
+    const uint64_t budget = once + 3 * (once - subject.method.work_before[2]);
+    ember_method_set_budget(&subject.method, budget - 1);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_BUDGET);
+    ember_method_set_budget(&subject.method, budget);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    subject_close(&subject);
+}
+
+static void calls_that_change_state_theirs_apart(void) {
+    subject_t subject;
+    load_with(state_work, "changing.pte", &subject);
+    CHECK_EQ(subject.method.volatile_work, 3 * 5 + 7);
+    subject_close(&subject);
+}
+
+static void scalars_are_not_planned(void) {
+    subject_t subject;
+    ember_value_t value;
+    bool planned = true;
+    CHECK_EQ(subject_open(&subject, "doubled.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    CHECK_EQ(ember_method_meta_input(&subject.method.meta, 0, &value, &planned),
+             EMBER_OK);
+    CHECK(!planned && value.as_double == 0.75);
+    subject_close(&subject);
+}
+
 // --- doubles that change -------------------------------------------------------------
 
 static void doubles_are_kept_in_all_bits(void) {
@@ -192,7 +229,9 @@ static void doubles_are_kept_in_all_bits(void) {
     subject_close(&subject);
 }
 
-TESTS(TEST(dims_count_from_both_ends), TEST(what_is_absent_reads_as_zero),
-      TEST(wrong_kinds_read_as_nothing), TEST(work_of_all_calls_is_added),
-      TEST(the_largest_scratch_counts), TEST(work_has_a_most),
-      TEST(empty_dimensions_are_walked_once), TEST(doubles_are_kept_in_all_bits))
+TESTS(TEST(a_loop_costs_what_comes_again), TEST(calls_that_change_state_theirs_apart),
+      TEST(scalars_are_not_planned), TEST(dims_count_from_both_ends),
+      TEST(what_is_absent_reads_as_zero), TEST(wrong_kinds_read_as_nothing),
+      TEST(work_of_all_calls_is_added), TEST(the_largest_scratch_counts),
+      TEST(work_has_a_most), TEST(empty_dimensions_are_walked_once),
+      TEST(doubles_are_kept_in_all_bits))

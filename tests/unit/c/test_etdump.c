@@ -144,7 +144,7 @@ static size_t field(size_t table, uint32_t id) {
 
 static bool is_text(size_t at, const char *text) {
     const size_t length = strlen(text);
-    return word_at(at) == length &&
+    return at % 4 == 0 && word_at(at) == length &&
            memcmp(written.bytes + at + 4, text, length + 1) == 0;
 }
 
@@ -317,6 +317,11 @@ static void failures(void) {
     CHECK_EQ(ember_etdump_start(&dump, &subject.method, &memory, clock_of_test),
              EMBER_NO_MEMORY);
     memory.instruction_count++;
+    memory.instructions = test_alloc(memory.instruction_count * sizeof(costs[0]));
+    CHECK_EQ(ember_etdump_start(&dump, &subject.method, &memory, clock_of_test),
+             EMBER_OK);
+    test_free(memory.instructions);
+    memory.instructions = costs;
     CHECK_EQ(ember_etdump_start(&dump, &subject.method, &memory, clock_of_test),
              EMBER_OK);
     CHECK_EQ(run(&subject), EMBER_DATA_RANGE);

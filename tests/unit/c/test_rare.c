@@ -65,6 +65,8 @@ static void count_the_list(ember_node_t *node) {
 }
 
 static void rare_programs_load_or_are_refused(void) {
+    check_loads("empty_move.pte", EMBER_OK, EMBER_OK);
+    check_loads("deepest.pte", EMBER_OK, EMBER_OK);
     check_loads("empty_nowhere.pte", EMBER_OK, EMBER_OK);
     check_loads("plain_state.pte", EMBER_OK, EMBER_OK);
     check_loads("on_the_cpu.pte", EMBER_OK, EMBER_OK);
@@ -76,6 +78,67 @@ static void rare_programs_load_or_are_refused(void) {
     toy_probe = count_the_list;
     check_loads("fixed_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     toy_probe = NULL;
+}
+
+static void devices_are_all_looked_at(void) {
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "second_on_device.pte"), EMBER_UNSUPPORTED);
+}
+
+static void every_dimension_has_a_bound(void) {
+    subject_t subject;
+    ember_value_t given;
+    float data[8] = {0};
+    const int32_t fitting[] = {1, 3};
+    const int32_t too_wide[] = {1, 4};
+    CHECK_EQ(load(&subject, "matrix.pte"), EMBER_OK);
+    CHECK_EQ(ember_method_input(&subject.method, 0, &given), EMBER_OK);
+    given.as_tensor.data = data;
+    given.as_tensor.sizes = fitting;
+    CHECK_EQ(ember_method_set_input(&subject.method, 0, &given, NULL), EMBER_OK);
+    given.as_tensor.sizes = too_wide;
+    CHECK_EQ(ember_method_set_input(&subject.method, 0, &given, NULL),
+             EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
+// As many memories as the method has, and no more.
+static void memories_may_be_just_enough(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "memories.pte"), EMBER_OK);
+    subject.memory.planned_count = subject.method.meta.planned_count;
+    CHECK_EQ(ember_method_load(&subject.method, &subject.program, "forward", &registry,
+                               &subject.memory, &subject.error),
+             EMBER_OK);
+    subject.memory.planned_count = SUBJECT_MOST_PLANNED;
+    subject_close(&subject);
+}
+
+// The identifier is looked at before anything else of a file, however short.
+static void other_files_are_told_apart(void) {
+    static _Alignas(16) const uint8_t other[16] = {8, 0, 0, 0, 'E', 'T', '9', '9'};
+    ember_program_t program;
+    CHECK_EQ(ember_program_open(&program, other, 8, NULL), EMBER_UNSUPPORTED);
+    CHECK_EQ(ember_program_open(&program, other, 7, NULL), EMBER_BAD_PROGRAM);
+}
+
+// The first entry, and a number that is one too large.
+static void named_data_lies_in_segments(void) {
+    const ember_bytes_t file = test_file("named_three.pte");
+    ember_program_t program;
+    ember_flat_t flat;
+    CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL), EMBER_OK);
+    ember_flat_begin(&flat, &program.flat, NULL);
+    const uint8_t *entry =
+        ember_flat_item(&flat, program.root[PROGRAM_NAMED_DATA].at, 0);
+    const uint16_t *at =
+        ember_flat_layout(&flat, entry, NAMED_FIELDS, flat.layouts[LAYOUT_NAMED]);
+    const uint32_t count = vector_count(program.root[PROGRAM_SEGMENTS].at);
+    CHECK(at[NAMED_SEGMENT] != 0);
+    memcpy((uint8_t *)(uintptr_t)entry + at[NAMED_SEGMENT], &count, sizeof(count));
+    CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL),
+             EMBER_BAD_PROGRAM);
+    test_free((void *)(uintptr_t)file.data);
 }
 
 static void a_method_that_is_not_there(void) {
@@ -172,8 +235,8 @@ static void find_spare(const beside_t *beside, uint32_t then, size_t spare[3]) {
     subject_close(&subject);
 }
 
-enum { STATE = 1, FIRST_BLOB = 2, NAMED = 4 }; // segments of released.pte
-enum { ALONE = 5, SECOND = 6 };                // bytes of blobs
+enum { STATE = 1, FIRST_BLOB = 2, NAMED = 4, LAST_NAMED }; // segments of released.pte
+enum { ALONE = 5, SECOND = 6 };                            // bytes of blobs
 
 static void blobs_that_others_use_are_not_spare(void) {
     static const beside_t others[] = {
@@ -335,7 +398,9 @@ static void every_flipped_bit_is_survived(void) {
     CHECK(lives > 1000 || !test_frees());
 }
 
-TESTS(TEST(blobs_that_delegates_keep_are_not_spare),
+TESTS(TEST(devices_are_all_looked_at), TEST(every_dimension_has_a_bound),
+      TEST(memories_may_be_just_enough), TEST(other_files_are_told_apart),
+      TEST(named_data_lies_in_segments), TEST(blobs_that_delegates_keep_are_not_spare),
       TEST(blobs_that_others_use_are_not_spare),
       TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
       TEST(scratch_of_delegates_has_room), TEST(nothing_is_spare_where_nothing_changes),
