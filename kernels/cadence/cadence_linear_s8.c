@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Those of cadence_linear that are products of cortex_m, by its plain C.
-#include "kernels/cadence/lent_products.h"
-#include "kernels/cortex_m/matmul_s8_rows.h"
-
-static inline int8_t ending(const ember_matmul_s8_t *s, int32_t sum) {
-    return ember_real_s8(sum, ember_matmul_s8_scale(s), 1.0f, s->c_offset);
-}
+#include "kernels/cadence/lent_products_plain.h"
 
 static int32_t run(void *state) {
-    ember_matmul_s8_rows(state, ending);
+    ember_lent_products_plain(state);
     return EMBER_OK;
 }
 

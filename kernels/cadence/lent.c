@@ -49,15 +49,26 @@ static ember_conv_s8_t conv_of(const ember_cadence_conv_t *call) {
 }
 
 // Weights (filters, depth, taps) become (filters, taps, depth); depthwise, (filters,
-// taps) become (taps, filters).
+// taps) become (taps, filters), and the other way round where all filters see one
+// channel.
 static void set_weights(ember_lent_t *lent, const ember_cadence_conv_t *call) {
-    const bool turns =
-        is_depthwise(call) ? call->tap == 1 : !call->window.last && call->depth > 1;
+    const int32_t filters = call->filters, taps = call->inner / call->depth;
+    const bool one = !is_depthwise(call) && call->tap != 1;
 
     lent->depthwise = is_depthwise(call);
-    lent->filters = lent->depthwise ? 1 : call->filters;
-    lent->rows = lent->depthwise ? call->filters : call->depth;
-    if (turns && call->inner > (lent->depthwise ? 0 : call->depth)) {
+    lent->filters = 1;
+    if (lent->depthwise) {
+        lent->rows = call->tap == 1 ? filters : 1;
+        lent->columns = taps;
+    } else if (one) {
+        lent->rows = taps;
+        lent->columns = filters;
+    } else {
+        lent->filters = filters;
+        lent->rows = call->window.last ? 1 : call->depth;
+        lent->columns = taps;
+    }
+    if (lent->rows > 1 && lent->columns > 1) {
         lent->w = call->w;
     }
 }

@@ -14,11 +14,12 @@
 // What lies otherwise in a call than an engine takes it; NULL: nothing does.
 typedef struct ember_lent {
     const int8_t *x; // (batches, channels, pixels)
-    const int8_t *w; // (rows, taps) becomes (taps, rows), for each of `filters`
+    const int8_t *w; // (rows, columns) becomes (columns, rows), for each of `filters`
     int8_t *y;       // (batches, filters, pixels)
     int32_t batches;
-    int32_t filters; // of weights that are turned; depthwise: 1
+    int32_t filters; // whose weights are turned apart
     int32_t rows;
+    int32_t columns;
     bool depthwise; // one filter per channel
 } ember_lent_t;
 
@@ -45,12 +46,11 @@ static inline int32_t ember_lent_out(const ember_conv_s8_t *conv) {
 static inline __attribute__((always_inline)) void
 ember_lent_weights(const ember_lent_t *lent, const ember_conv_s8_t *conv,
                    ember_turn_t turn) {
-    const int32_t taps = (int32_t)ember_conv_s8_taps(conv);
-    const int32_t each = taps * lent->rows;
+    const int32_t each = lent->rows * lent->columns;
 
     for (int32_t f = 0; lent->w != NULL && f < lent->filters; f++) {
         turn((int8_t *)(uintptr_t)conv->w + f * each, lent->w + f * each, lent->rows,
-             taps);
+             lent->columns);
     }
 }
 

@@ -16,6 +16,10 @@ ember_status_t ember_lent_plain_prepare(ember_lent_plain_t *s,
     return ember_node_status(node);
 }
 
+void ember_lent_plain_conv(const ember_conv_s8_t *conv, bool depthwise) {
+    ember_conv_s8_windows(conv, depthwise, ending);
+}
+
 void ember_lent_plain_run(const ember_lent_plain_t *s) {
-    ember_conv_s8_windows(&s->conv, s->lent.depthwise, ending);
+    ember_lent_plain_conv(&s->conv, s->lent.depthwise);
 }

@@ -10,7 +10,7 @@
 void ember_lent_products_end_dsp(const ember_matmul_s8_t *s, const int32_t *sums,
                                  int32_t count, int32_t base, int32_t at, int8_t *c);
 
-#define EMBER_LENT_PRODUCTS_DSP(NAME, READ)                                            \
+#define EMBER_LENT_PRODUCTS_DSP_KERNEL(NAME, READ)                                     \
     static int32_t run(void *state) {                                                  \
         ember_matmul_s8_dsp_run(state, ember_lent_products_end_dsp);                   \
         return EMBER_OK;                                                               \

@@ -9,7 +9,7 @@
 void ember_lent_products_end_mve(const ember_matmul_s8_t *s, const int32_t *sums,
                                  int32_t count, int8_t *c);
 
-#define EMBER_LENT_PRODUCTS_MVE(NAME, READ)                                            \
+#define EMBER_LENT_PRODUCTS_MVE_KERNEL(NAME, READ)                                     \
     static int32_t run(void *state) {                                                  \
         ember_matmul_s8_mve_run(state, ember_lent_products_end_mve);                   \
         return EMBER_OK;                                                               \

@@ -177,7 +177,8 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
     ember_tensor_t y;
 
     if (channels > INT32_MAX) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: channels");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: too many channels");
     }
     memcpy(sizes + 2, conv->out + EMBER_CONV_DIMS - dims, dims * sizeof(sizes[0]));
     ember_node_output(node, ember_node_arg_count(node) - 2, x->rank, sizes, &y);

@@ -230,7 +230,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (y.rank != x.rank || !fits(&s->conv, &y)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: gradient");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: wrong shape of gradient");
     }
     if (y.dtype != x.dtype || ember_class_of(x.dtype) == EMBER_CLASS_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");

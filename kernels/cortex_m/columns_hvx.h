@@ -56,7 +56,10 @@ int32_t ember_columns_hvx_merged(const ember_conv_s8_t *conv);
 
 // Whether the image lies where it can be read; always when it is copied.
 bool ember_columns_hvx_aligned(const ember_columns_hvx_t *columns);
-void ember_columns_hvx_run(const ember_columns_hvx_t *columns);
+// `ending` may be NULL: that of this dialect. Of others, `terms` shall have a
+// multiplier and a shift to read.
+void ember_columns_hvx_run(const ember_columns_hvx_t *columns,
+                           const ember_ending_hvx_t *ending);
 
 // A convolution of one group as a kernel has it: its arguments, and the windows.
 typedef struct ember_columns_conv_hvx {

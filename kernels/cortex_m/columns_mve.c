@@ -10,7 +10,7 @@
 
 enum { MOST = 1 << 20 }; // elements
 
-// Columns that wait until there are enough, and where their outputs belong.
+// Columns that wait until there are enough, and the place of their outputs.
 typedef struct {
     const int8_t *columns[EMBER_COLUMNS_MVE];
     int8_t *y[EMBER_COLUMNS_MVE];
@@ -20,7 +20,7 @@ typedef struct {
     const ember_ending_mve_t *ending;
 } waiting_t;
 
-// A column more is there.
+// Adds a column.
 INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
     waiting->y[waiting->count] = waiting->next;
     waiting->next += waiting->step;
@@ -30,8 +30,8 @@ INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
     }
 }
 
-// The last columns: a single one, or three; of one that lacks, the first is taken
-// again.
+// The last columns: a single one, or three, with the first one in place of missing
+// ones.
 static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
     waiting_t last = *waiting;
 
@@ -48,7 +48,7 @@ static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
     }
 }
 
-// Columns that lie in the image, `step` apart.
+// Columns that are in the image, `step` apart.
 static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
                        int32_t step, waiting_t *waiting) {
     const int32_t next = waiting->step;
@@ -70,7 +70,7 @@ static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t co
     }
 }
 
-// The pixels of an image that outputs take the place of: three are copied at a time.
+// The pixels of an image that outputs overwrite: three are copied at a time.
 static void run_over(const ember_columns_mve_t *s, int8_t *image, int32_t count,
                      const ember_ending_mve_t *ending) {
     const int32_t inner = s->inner;
@@ -133,7 +133,7 @@ copy_rows(int8_t *to, const int8_t *from, int32_t rows, int32_t row, int32_t pit
     } while (rows > 0);
 }
 
-// Copies `count` columns whose taps all lie inside the image, `step` apart.
+// Copies `count` columns whose taps are all inside the image, `step` apart.
 static void run_inner(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
                       int32_t step, waiting_t *waiting) {
     const ember_conv_s8_t *conv = &s->conv;
@@ -148,7 +148,7 @@ static void run_inner(const ember_columns_mve_t *s, const int8_t *x, int32_t cou
     }
 }
 
-// Copies `count` columns from that of output `ox` on, some of whose taps may lie beside
+// Copies `count` columns from that of output `ox` on, some of whose taps may be outside
 // the image; `x` is where the row under the first of the taps `down` begins.
 static void run_edge(const ember_columns_mve_t *s, const int8_t *x, int32_t ox,
                      int32_t count, ember_taps_s8_t down, waiting_t *waiting) {
@@ -204,7 +204,7 @@ static void run_copied(const ember_columns_mve_t *s, const int8_t *x, int32_t oy
     run_edge(s, row, past, conv->width.out - past, down, waiting);
 }
 
-// Makes (filters, inner) of (inner, filters).
+// Transposes (inner, filters) to (filters, inner).
 static void turn(int8_t *turned, const int8_t *from, int32_t inner, int32_t filters) {
     for (int32_t k = 0; k < inner; k++) {
         int8_t *to = turned + k;
@@ -288,7 +288,7 @@ static bool is_plain(const ember_conv_s8_t *conv) {
            conv->scales.limits.high == INT8_MAX && conv->rows >= EMBER_ROWS_SHIFT;
 }
 
-// Scratch: sums, a tile of products, turned weights, copies.
+// Scratch: sums, a tile of products, transposed weights, copies.
 static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions with Helium as products of columns: the bytes under the taps of three
 // neighbouring outputs, a column each, are multiplied with two filters at a time.
-// Columns of a 1 x 1 kernel lie in the image as they are; others are copied to scratch
-// first, with the zero point around the image, and so are those of an image over which
-// the outputs are written.
+// Columns of a 1 x 1 kernel are used in place; others are first copied to scratch, with
+// the zero point around the image, and so are those of an image that the outputs
+// overwrite.
 #ifndef EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H
 #define EMBER_KERNELS_CORTEX_M_COLUMNS_MVE_H
 
@@ -14,10 +14,10 @@ enum { EMBER_COLUMNS_MVE = 3 };
 typedef struct ember_columns_mve {
     ember_conv_s8_t conv;
     const int8_t *w; // (filters, inner)
-    int8_t *turned;  // (filters, inner): scratch for weights; NULL: they are not turned
-    int32_t *sums;   // (filters,) what an output starts from; NULL: its bias
+    int8_t *turned;  // (filters, inner): scratch for transposed weights; or NULL
+    int32_t *sums;   // (filters,) initial sums of an output; NULL: its bias
     int32_t *tile;   // (EMBER_COLUMNS_MVE, EMBER_MVE_TILE) sums of columns
-    int8_t *copies;  // (EMBER_COLUMNS_MVE, pitch); NULL: columns lie in the image
+    int8_t *copies;  // (EMBER_COLUMNS_MVE, pitch); NULL: columns in place
     int32_t inner;   // elements of a column
     int32_t pitch;
     int32_t inner_from; // outputs of a row whose taps all lie inside the image, if they
@@ -25,9 +25,9 @@ typedef struct ember_columns_mve {
     bool plain;          // no shift is 0, and outputs have no limits but int8's
 } ember_columns_mve_t;
 
-// Takes `s->conv`, which is read already and has all channels in one group; UNSUPPORTED
-// when it is not for Helium. A column has at most `taps` taps; those whose weights are
-// made are never taken from the image.
+// Takes `s->conv`, which has been read and has all channels in one group; UNSUPPORTED
+// if it does not suit Helium. A column has at most `taps` taps; with weights that are
+// computed, columns are never used in place.
 EMBER_MUST_USE ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s,
                                                         ember_node_t *node,
                                                         int64_t taps,
@@ -45,8 +45,8 @@ typedef struct ember_ending_mve {
                 int32_t count, int8_t *y);
 } ember_ending_mve_t;
 
-// Outputs lie at s->conv.y, `steps` apart. An ending of NULL is that of this dialect,
-// here and below.
+// Outputs are at s->conv.y, `steps` apart. An ending of NULL is this dialect's, here
+// and below.
 void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps,
                            const ember_ending_mve_t *ending);
 

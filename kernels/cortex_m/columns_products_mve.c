@@ -132,8 +132,8 @@ INLINE void store(int8_t *y, eight_t scaled, int32_t zero_point) {
     ember_store_eight_mve(y, scaled.val[0], scaled.val[1], zero_point);
 }
 
-// The same for `eights` > 0 times eight filters, where scales are plain. Sums of the
-// next column are loaded before those of one are stored.
+// The same for `eights` > 0 times eight filters with plain scales. Sums of the next
+// column are loaded before those of this one are stored.
 static __attribute__((noinline)) void scale_eights(const ember_scales_s8_t *scales,
                                                    const int32_t *tile, int32_t from,
                                                    int32_t eights, int8_t *const *y) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in plain C, any groups, strides and dilations, for files that say how
+// Convolutions in plain C, any groups, strides and dilations, for files that define how
 // sums become outputs.
 #ifndef EMBER_KERNELS_CORTEX_M_CONV_S8_WINDOWS_H
 #define EMBER_KERNELS_CORTEX_M_CONV_S8_WINDOWS_H
@@ -12,7 +12,7 @@
 typedef int8_t (*ember_ending_s8_t)(const ember_scales_s8_t *scales, int32_t f,
                                     uint32_t sum);
 
-// What the filters of one output have in common.
+// What the filters of one output share.
 typedef struct {
     const int8_t *x; // channel 0 under the first tap inside the image
     int32_t row;     // bytes from one row of taps to the next

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What depthwise convolutions take. Contract: depthwise_s8_dsp.h.
+// Which depthwise convolutions are supported. Contract: depthwise_s8_dsp.h.
 #include "kernels/cortex_m/depthwise_s8_dsp.h"
 
 #include "kernels/cortex_m/products_dsp.h"

@@ -13,8 +13,8 @@ typedef struct ember_depthwise_s8_dsp {
     bool by_line;
 } ember_depthwise_s8_dsp_t;
 
-// Takes `s->conv`, which is read already; UNSUPPORTED when it is not for these kernels.
-// Only this dialect's scales go by line.
+// Takes `s->conv`, which has been read; UNSUPPORTED if it does not suit these kernels.
+// Only this dialect's scales work line by line.
 EMBER_MUST_USE ember_status_t
 ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s, ember_node_t *node);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions with Helium. Contract: depthwise_s8_mve.h.
 //
-// Sixteen channels at a time, the last sixteen maybe a second time; of fewer channels
+// Sixteen channels at a time, the last sixteen maybe overlapping; with fewer channels,
 // as many neighbouring outputs of a row as have sixteen. Their rows of the image are
 // copied to a ring of as many as the taps span, with the zero point around them, unless
-// no tap lies beside the image.
+// no tap is outside the image.
 #include <stddef.h>
 
 #include "kernels/cortex_m/depthwise_s8_mve.h"
@@ -60,8 +60,7 @@ static void set_block(const state_t *s, ember_depthwise_block_mve_t *block,
     block->shifted = vmaxvq_s32(EMBER_SHIFT_MIN_MVE, most) < 0;
 }
 
-// Copies row `at` of the image, from channel `from` on, to where it belongs in the
-// ring.
+// Copies row `at` of the image, from channel `from` on, to its place in the ring.
 static void copy_row(const state_t *s, const int8_t *x, int32_t from, int32_t at) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *width = &conv->width;
@@ -181,7 +180,7 @@ static int32_t group_of(const ember_conv_s8_t *conv) {
                                                              : 1;
 }
 
-// Whether all lanes under all taps lie in the image.
+// Whether all lanes under all taps are in the image.
 static bool is_direct(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const int32_t group = group_of(conv);
@@ -197,7 +196,7 @@ static bool is_direct(const ember_conv_s8_t *conv) {
            row * pitch + column * channels + last + LANES <= height->in * pitch;
 }
 
-// Chooses the ring; false when it needs too much.
+// Chooses the ring; false if it needs too much.
 static bool set_ring(state_t *s) {
     const ember_conv_s8_axis_t *height = &s->conv.height, *width = &s->conv.width;
     const int32_t channels = s->conv.channels;
@@ -234,8 +233,8 @@ ember_status_t ember_depthwise_s8_mve_prepare(state_t *s, ember_node_t *node) {
     if (!set_ring(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: scratch");
     }
-    // Rows are in the ring before outputs may take their place, unless channels are
-    // taken a second time.
+    // Rows are in the ring before outputs may overwrite them, unless channels are read
+    // a second time.
     if (conv->over &&
         (s->direct || (conv->channels > LANES && conv->channels % LANES != 0))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: over");

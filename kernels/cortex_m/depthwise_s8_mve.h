@@ -17,7 +17,7 @@ typedef struct ember_depthwise_s8_mve {
     bool direct;   // the ring is the image itself
 } ember_depthwise_s8_mve_t;
 
-// Takes `s->conv`, which is read already; UNSUPPORTED when it is not for Helium.
+// Takes `s->conv`, which has been read; UNSUPPORTED if it does not suit Helium.
 EMBER_MUST_USE ember_status_t
 ember_depthwise_s8_mve_prepare(ember_depthwise_s8_mve_t *s, ember_node_t *node);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of a depthwise convolution with Helium, for files that make outputs of them.
+// Sums of a depthwise convolution with Helium, for files that turn them into outputs.
 //
 // Products of two taps are added as int16, which holds them unless both weights are
 // -128.
@@ -18,8 +18,8 @@ typedef struct {
 
 enum { UPPER_HALF = 1 << 15 };
 
-// Adds sums of int16 products: `even` those of channels 0, 2, .., `odd` of 1, 3, ..
-// The upper half of twice a word times UPPER_HALF is the word's upper half.
+// Adds sums of int16 products: `even` those of channels 0, 2, .., `odd` of 1, 3, .. The
+// upper half of twice a word times UPPER_HALF is the word's upper half.
 INLINE void widen(sums_t *sums, int16x8_t even, int16x8_t odd) {
     sums->v[2] = vqdmlahq_n_s32(sums->v[2], vreinterpretq_s32_s16(even), UPPER_HALF);
     sums->v[0] = vaddq_s32(sums->v[0], vmovlbq_s16(even));
@@ -27,7 +27,7 @@ INLINE void widen(sums_t *sums, int16x8_t even, int16x8_t odd) {
     sums->v[1] = vaddq_s32(sums->v[1], vmovlbq_s16(odd));
 }
 
-// Keeps the compiler from loading ahead, or only once: there are no registers for it.
+// Keeps the compiler from loading ahead, or only once: there are not enough registers.
 INLINE void in_order(void) {
     __asm__ volatile("" ::: "memory");
 }
@@ -52,13 +52,13 @@ INLINE void add_two_taps(sums_t *sums, const int8_t *x, const int8_t *next,
     in_order();
 }
 
-// The row of the ring that is `slot` slots behind slot 0, and less than twice around.
+// The row of the ring that is `slot` slots after slot 0, less than twice around.
 INLINE const int8_t *row_of(const line_t *line, int32_t slot) {
     slot -= slot < line->slots ? 0 : line->slots;
     return line->ring + slot * line->pitch;
 }
 
-// `at` is the distance of the first tap from the begin of its row.
+// `at` is the distance of the first tap from the start of its row.
 INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
                       int32_t at) {
     const int8_t *w = block->weights;
@@ -86,7 +86,7 @@ INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
 // Scales the sums of vector `n`.
 typedef int32x4_t (*scaled_fn)(const block_t *block, const sums_t *sums, int32_t n);
 
-// What outputs have in common beside the block.
+// What outputs share besides the block.
 typedef struct {
     int16_t zero_point;
     bool limited; // by more than int8
@@ -98,7 +98,7 @@ INLINE int8x16_t limited(const block_t *block, int8x16_t all) {
     return vminq_s8(all, vdupq_n_s8(block->limits.high));
 }
 
-// Scales and stores the outputs; channels fall into place as they are narrowed.
+// Scales and stores the outputs; narrowing puts the channels in order.
 INLINE void finish(const block_t *block, const sums_t *sums, common_t common,
                    scaled_fn scaled, int8_t *y) {
     int16x8_t even = vdupq_n_s16(0), odd = even;

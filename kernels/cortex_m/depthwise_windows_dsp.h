@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions with the DSP instructions, for files that make outputs of
-// sums: four channels at a time, whose weights are widened to int16 in scratch first.
-// Taps beside the image are left out.
+// Depthwise convolutions with the DSP instructions, for files that turn sums into
+// outputs: four channels at a time, whose weights are first widened to int16 in
+// scratch. Taps outside the image are left out.
 #ifndef EMBER_KERNELS_CORTEX_M_DEPTHWISE_WINDOWS_DSP_H
 #define EMBER_KERNELS_CORTEX_M_DEPTHWISE_WINDOWS_DSP_H
 
@@ -26,7 +26,7 @@ typedef struct {
     bool limited; // by more than int8
 } block_t;
 
-// Makes four outputs of their sums.
+// Turns sums into four outputs.
 typedef void (*store_fn)(const block_t *block, sums_t sums, int8_t *y);
 
 INLINE void add_tap(sums_t *sums, uint32_t offset, const int8_t *x, uint32_t even,
@@ -40,7 +40,7 @@ INLINE void add_tap(sums_t *sums, uint32_t offset, const int8_t *x, uint32_t eve
     sums->d = ember_smlatt(high, odd, sums->d);
 }
 
-// One output with the taps that lie inside the image; `x` is under tap (0, 0).
+// One output with the taps that are inside the image; `x` is under tap (0, 0).
 INLINE void run_one(const state_t *s, const block_t *block, const int8_t *x,
                     ember_taps_s8_t down, ember_taps_s8_t across, store_fn store,
                     int8_t *y) {
@@ -63,7 +63,7 @@ INLINE void run_one(const state_t *s, const block_t *block, const int8_t *x,
     store(block, sums, y);
 }
 
-// One row of outputs; `x` is under tap (0, 0) of output 0, maybe beside the image.
+// One row of outputs; `x` is under tap (0, 0) of output 0, maybe outside the image.
 INLINE void run_row(const state_t *s, const block_t *block, const int8_t *x,
                     ember_taps_s8_t down, store_fn store, int8_t *y) {
     const ember_conv_s8_t *conv = &s->conv;

@@ -10,8 +10,8 @@
 
 #include "kernels/cortex_m/requantize.h"
 
-// What stands for a shift where sums are scaled in float32, as real_s8.h has it, by the
-// number whose bits are the multiplier.
+// The value of shift if sums are scaled in float32 (real_s8.h), by the number whose
+// bits are the multiplier.
 enum { EMBER_SHIFT_REAL = INT32_MAX };
 
 typedef struct ember_matmul_s8 {
@@ -30,8 +30,9 @@ typedef struct ember_matmul_s8 {
     ember_limits_s8_t limits;
 } ember_matmul_s8_t;
 
-// Read a call and set the shape of its output. A linear of a program for Helium has
-// sums of its weights, times the offset of a, in its bias: a_offset is 0 then.
+// Read a call and set the shape of its output. In a program exported for Helium, the
+// bias of linear includes the sums of its weights times the offset of a: then a_offset
+// is 0.
 EMBER_MUST_USE ember_status_t ember_matmul_s8_linear(ember_matmul_s8_t *matmul,
                                                      ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_matmul_s8_bmm(ember_matmul_s8_t *matmul,

@@ -64,50 +64,74 @@ INLINE void put_four(HVX_Vector *x, HVX_Vector *to, int chunks) {
     }
 }
 
-// What is read behind the first `bytes` of a row does not matter, but must be there.
+// Up to 32 rows, of `bytes` each, eight words in a chunk. For a row that is not there
+// another one is read: nothing is used of its lane.
+INLINE void load_chunks(const rows_t *rows, const int8_t *w, int32_t bytes,
+                        int32_t lanes, HVX_Vector *block, int chunks) {
+    const ptrdiff_t eight = (ptrdiff_t)EIGHT * rows->step;
+
+    if (lanes == LANES &&
+        rows->end - w >= (LANES - 1) * (ptrdiff_t)rows->step + EMBER_HVX) {
+        EMBER_HVX_ROLLED
+        for (int32_t i = EIGHT; i > 0; i--) {
+            HVX_Vector x[4];
+            const int8_t *from = w;
+            EMBER_HVX_UNROLL
+            for (int n = 0; n < 4; n++) {
+                x[n] = ember_hvx_load_any(from);
+                from = ember_hvx_somewhere(from + eight);
+            }
+            put_four(x, block, chunks);
+            w += rows->step;
+            block++;
+        }
+        return;
+    }
+    EMBER_HVX_ROLLED
+    for (int32_t left = lanes; left > lanes - EIGHT && left > 0; left--) {
+        const int8_t *second = left > EIGHT ? w + eight : w;
+        const int8_t *third = left > 2 * EIGHT ? w + 2 * eight : w;
+        const int8_t *fourth = left > 3 * EIGHT ? w + 3 * eight : w;
+        const int8_t *last = fourth > third ? fourth : third > second ? third : second;
+        HVX_Vector x[4];
+        if (rows->end - last >= EMBER_HVX) {
+            x[0] = ember_hvx_load_any(w);
+            x[1] = ember_hvx_load_any(second);
+            x[2] = ember_hvx_load_any(third);
+            x[3] = ember_hvx_load_any(fourth);
+        } else {
+            x[0] = ember_hvx_load_part(w, bytes);
+            x[1] = ember_hvx_load_part(second, bytes);
+            x[2] = ember_hvx_load_part(third, bytes);
+            x[3] = ember_hvx_load_part(fourth, bytes);
+        }
+        put_four(x, block, chunks);
+        w += rows->step;
+        block++;
+    }
+}
+
 INLINE HVX_Vector load_row(const rows_t *rows, const int8_t *w, int32_t bytes) {
     return rows->end - w >= EMBER_HVX ? ember_hvx_load_any(w)
                                       : ember_hvx_load_part(w, bytes);
 }
 
-// Up to 32 rows, of `bytes` each, eight words in a chunk; 0 for rows that are not
-// there.
-INLINE void load_chunks(const rows_t *rows, const int8_t *w, int32_t bytes,
-                        int32_t lanes, HVX_Vector *block, int chunks) {
+// The same of up to 16 rows.
+static void load_few(const rows_t *rows, const int8_t *w, int32_t bytes, int32_t lanes,
+                     HVX_Vector *block) {
     const ptrdiff_t eight = (ptrdiff_t)EIGHT * rows->step;
-    const int8_t *last = w + 3 * eight;
 
-    EMBER_HVX_ROLLED
     for (int32_t left = lanes; left > lanes - EIGHT && left > 0; left--) {
-        HVX_Vector x[4];
-        const int8_t *from = w;
-        if (left > 3 * EIGHT && rows->end - last >= EMBER_HVX) {
-            EMBER_HVX_UNROLL
-            for (int i = 0; i < 4; i++) {
-                x[i] = ember_hvx_load_any(from);
-                from = ember_hvx_somewhere(from + eight);
-            }
-        } else {
-            EMBER_HVX_UNROLL
-            for (int i = 0; i < 4; i++) {
-                x[i] = Q6_V_vzero();
-                if (left > i * EIGHT) {
-                    x[i] = load_row(rows, from, bytes);
-                }
-                from += eight;
-            }
+        HVX_Vector low = load_row(rows, w, bytes), high = low;
+        if (left > EIGHT) {
+            high = load_row(rows, w + eight, bytes);
         }
-        put_four(x, block, chunks);
+        exchange(&low, &high, EIGHT * WORD);
+        ember_hvx_store(block, low);
+        ember_hvx_store(block + EIGHT, high);
+        ember_hvx_store(block + 2 * EIGHT, Q6_V_vror_VR(low, 2 * EIGHT * WORD));
+        ember_hvx_store(block + 3 * EIGHT, Q6_V_vror_VR(high, 2 * EIGHT * WORD));
         w += rows->step;
-        last += rows->step;
-        block++;
-    }
-    EMBER_HVX_ROLLED
-    for (int32_t i = lanes; i < EIGHT; i++) {
-        EMBER_HVX_UNROLL
-        for (int n = 0; n < chunks; n++) {
-            ember_hvx_store(block + n * EIGHT, Q6_V_vzero());
-        }
         block++;
     }
 }
@@ -152,7 +176,9 @@ static HVX_Vector pack_lanes(const rows_t *rows, const int8_t *w, int32_t lanes,
 
     for (int32_t left = rows->inner; left > 0; left -= EMBER_HVX) {
         const int32_t bytes = left < EMBER_HVX ? left : EMBER_HVX;
-        if (bytes <= EIGHT * WORD) {
+        if (lanes <= 2 * EIGHT) {
+            load_few(rows, w, bytes, lanes, block);
+        } else if (bytes <= EIGHT * WORD) {
             load_chunks(rows, w, bytes, lanes, block, 1);
         } else if (bytes <= 2 * EIGHT * WORD) {
             load_chunks(rows, w, bytes, lanes, block, 2);

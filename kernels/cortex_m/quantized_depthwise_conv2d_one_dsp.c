@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_depthwise_conv2d_one_dsp: one channel, which all filters see, with the DSP
-// instructions.
+// quantized_depthwise_conv2d_one_dsp: a single channel, used by all filters, with the
+// DSP instructions.
 #include "kernels/cortex_m/columns_dsp.h"
 
 static int32_t run(void *state) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling of sums in float32, for dialects whose products are those of cortex_m:
+// Scaling of sums in float32, for dialects with the products of cortex_m:
 //
 //     y = zero_point + round(scale * (float)sum * inverse)        halves to even
 //
-// each product rounded, then limited to int8.
+// each product rounded, then clamped to int8.
 #ifndef EMBER_KERNELS_CORTEX_M_REAL_S8_H
 #define EMBER_KERNELS_CORTEX_M_REAL_S8_H
 
@@ -11,8 +11,8 @@
 
 #include "kernels/engine/mathf.h"
 
-// Sizes of `scale` and `inverse` that the kernels take, besides a scale of 0: products
-// are normal numbers, so that it does not matter what a core does with others.
+// Sizes of `scale` and `inverse` that the kernels support, besides a scale of 0:
+// products are normal numbers, so a core's treatment of denormals does not matter.
 #define EMBER_REAL_LEAST 0x1p-60f
 #define EMBER_REAL_MOST  0x1p60f
 
@@ -23,9 +23,9 @@ static inline bool ember_real_fits(float scale, float inverse) {
     return scales && inverse >= EMBER_REAL_LEAST && inverse <= EMBER_REAL_MOST;
 }
 
-// A number, cut to int8 once `zero_point` is added. What is added to it first is
-// 1.5 * 2^23: the adder rounds, and the bits of the sum count integers. Bits of larger
-// numbers are larger; those of sums below 0 are negative.
+// A number, clamped to int8 after `zero_point` is added. First 1.5 * 2^23 is added,
+// which rounds; the low bits of that sum are the integer. The bits of larger numbers
+// are larger; those of negative sums are negative.
 static inline int8_t ember_real_cut(float real, int32_t zero_point) {
     const int32_t bits = (int32_t)ember_float_bits(real + 12582912.0f);
     const int32_t q = (bits < 0 ? 0 : bits) - 0x4b400000 + zero_point;

@@ -52,7 +52,8 @@ ember_status_t ember_clamp_s8_prepare(ember_node_t *node, void *state) {
     }
     if (a.dtype != EMBER_S8 || y.dtype != EMBER_S8 ||
         !ember_tensor_same_order(&a, &y)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "clamp_s8: dtype or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "clamp_s8: wrong dtype or layout");
     }
     *s = (ember_clamp_s8_t){a.data, y.data, a.numel, low, high};
     return EMBER_OK;

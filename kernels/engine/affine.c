@@ -128,7 +128,7 @@ ember_status_t ember_affine_read(ember_affine_t *affine, ember_node_t *node,
     }
     if (!right || !fits(operands)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "quantisation: scales of another shape");
+                               "quantisation: wrong shape of scales");
     }
     affine->form = (uint8_t)form;
     affine->dims = 0;

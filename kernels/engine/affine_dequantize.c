@@ -120,8 +120,7 @@ ember_status_t ember_dequantize_prepare(ember_affine_t *affine, ember_node_t *no
     const int64_t result =
         told ? ember_node_int_or(node, first + 3, EMBER_F32) : EMBER_F32;
     if (dtype != dtypes[EMBER_AFFINE_X] || result != dtypes[EMBER_AFFINE_Y]) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "dequantize: the tensors have other dtypes");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "dequantize: wrong dtypes");
     }
     return ember_node_status(node);
 }

@@ -35,7 +35,7 @@ ember_status_t ember_arange_prepare(ember_node_t *node, void *state,
                               ? count_integers(start.as_int, end.as_int, step.as_int)
                               : count_reals(real(start), real(end), real(step));
     if (count < 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "arange: not a range");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "arange: the range is invalid");
     }
     const int32_t size = (int32_t)count;
     ember_node_output(node, out, 1, &size, &y);

@@ -214,7 +214,8 @@ ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_
         return ember_node_status(node);
     }
     if (src->rank > EMBER_MAX_RANK) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: rank of output");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "copy: wrong rank of the output");
     }
     ember_node_output(node, arg, src->rank, src->sizes, &out);
     if (ember_node_status(node) != EMBER_OK) {
@@ -261,7 +262,8 @@ ember_status_t ember_copy_reshaped(ember_copy_t *copy, ember_node_t *node, uint3
         return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: dtypes differ");
     }
     if (out.numel != src->numel) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: numbers of elements");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "copy: different numbers of elements");
     }
     ember_view_tensor(&from, src);
     ember_view_tensor(&to, &out);
@@ -272,7 +274,8 @@ ember_status_t ember_copy_reshaped(ember_copy_t *copy, ember_node_t *node, uint3
     } else if (ember_tensor_is_contiguous(&out)) {
         reshape(&to, src->rank, src->sizes);
     } else if (!same_sizes(&from, &to)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: neither is contiguous");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "copy: neither tensor is contiguous");
     }
     return ember_copy_prepare(copy, node, &to, &from);
 }

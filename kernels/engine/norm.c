@@ -148,7 +148,7 @@ static void run_row(const ember_norm_rows_t *s, uint32_t row) {
     const uint32_t begin = row * s->count;
     double sum = 0.0;
     double squares = 0.0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count && !s->uncentred; i++) {
         sum += get(s, begin + i);
     }
     const double mean = sum / s->count;
@@ -168,8 +168,10 @@ static void run_row(const ember_norm_rows_t *s, uint32_t row) {
                                (get(s, at) - mean) * rstd * weight + bias);
         }
     }
-    ember_norm_set(&s->mean, row, mean);
-    ember_norm_set(&s->rstd, row, rstd);
+    if (!s->uncentred) {
+        ember_norm_set(&s->mean, row, mean);
+        ember_norm_set(&s->rstd, row, rstd);
+    }
 }
 
 void ember_norm_rows_run(const ember_norm_rows_t *rows) {

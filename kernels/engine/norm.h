@@ -53,6 +53,7 @@ typedef struct ember_norm_rows {
     uint8_t x_size;
     uint8_t y_size;
     uint8_t dims;                       // 0: both are contiguous
+    bool uncentred;                     // the mean is taken for 0, and nothing is saved
     int32_t table[3 * EMBER_NORM_DIMS]; // {size, x stride, y stride}, in elements
 } ember_norm_rows_t;
 

@@ -111,7 +111,7 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_list_t i
     int32_t at = 0;
 
     if (count == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cat: of no tensors");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cat: no tensors");
     }
     const uint32_t dim = cat_shape(node, count, &view);
     ember_node_output(node, 2, view.rank, view.sizes, &out);
@@ -198,7 +198,8 @@ ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts, ember_part_list_
     ember_view_arg(&whole, node, 0);
     const uint32_t dim = ember_node_dim(node, 1, whole.rank);
     if (whole.rank == 0 || count != (uint32_t)whole.sizes[dim]) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "unbind: number of outputs");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "unbind: wrong number of outputs");
     }
     begin(parts, &whole, most);
     for (uint32_t i = 0; i < count; i++) {

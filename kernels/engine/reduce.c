@@ -129,7 +129,7 @@ ember_status_t ember_reduce_prepare(ember_node_t *node, ember_reduce_t *state,
     if (ops->keeps && value.dtype != x.dtype) {
         return ember_node_fail(
             node, EMBER_BAD_PROGRAM,
-            "reduction: the output has another dtype than the input");
+            "reduction: the output's dtype differs from the input's");
     }
     *state = (ember_reduce_t){.ops = ops,
                               .x = x.data,

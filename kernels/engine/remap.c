@@ -14,10 +14,11 @@ ember_status_t ember_remap_prepare(ember_remap_t *remap, ember_node_t *node,
     remap->element_size = dst->element_size;
     remap->empty = ember_view_numel(dst) == 0;
     if (dst->dtype != src->dtype || dst->rank > EMBER_REMAP_DIMS || dst->rank == 0) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "remap: rank or dtypes");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "remap: wrong rank or dtypes");
     }
     if (!remap->empty && ember_view_numel(src) == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "remap: of nothing");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "remap: the input has no elements");
     }
     memset(remap->dims, 0, sizeof(remap->dims));
     for (uint32_t d = 0; d < dst->rank; d++) {

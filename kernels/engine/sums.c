@@ -39,7 +39,8 @@ void ember_mean_check(ember_node_t *node, const ember_tensor_t *x, uint32_t arg)
     const bool given = ember_node_kind(node, arg) != EMBER_NONE;
     const int64_t dtype = given ? ember_node_int(node, arg) : x->dtype;
     if (ember_class_of((uint32_t)dtype) == EMBER_CLASS_S64) {
-        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "mean: in integers");
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                              "mean: integers are not supported");
     }
 }
 

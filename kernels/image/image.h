@@ -37,7 +37,7 @@ static inline bool ember_image_check(ember_node_t *node, const ember_tensor_t *f
     if (from->dtype != from_dtype || to->dtype != EMBER_U8 ||
         !ember_tensor_is_contiguous(from) || !ember_tensor_is_contiguous(to)) {
         (void)ember_node_fail(node, EMBER_UNSUPPORTED,
-                              "image: dtypes, or not contiguous");
+                              "image: wrong dtypes, or not contiguous");
         return false;
     }
     return true;

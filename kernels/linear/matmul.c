@@ -79,10 +79,10 @@ static ember_status_t set_bias(ember_matmul_t *matmul, ember_node_t *node,
     const int32_t sizes[3] = {matmul->batches, matmul->rows, matmul->columns};
 
     if (!ember_view_expand(bias, 3, sizes)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: shape of bias");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: wrong shape of bias");
     }
     if (bias->dtype != matmul->dtype) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtype of bias");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: wrong dtype of bias");
     }
     if (!ember_scalar_is_zero(matmul->beta)) { // else ATen ignores it, NaN included
         matmul->bias = matrices(bias);

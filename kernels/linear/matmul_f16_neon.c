@@ -19,7 +19,7 @@ ember_status_t ember_matmul_f16_prepare(ember_matmul_f16_t *half, ember_node_t *
         return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: not float16");
     }
     if (matmul->inner > LONGEST) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: long rows");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: rows are too long");
     }
     const int32_t parts = matmul->inner > LONG ? 2 : 1; // less scratch
     half->matmul = *matmul;

@@ -152,7 +152,9 @@ static int32_t run(void *state) {
 static void set_integers(ember_node_t *node, integers_t *integers,
                          const ember_tensor_t *tensor) {
     if (!ember_is_index_dtype(tensor->dtype) || !ember_tensor_is_contiguous(tensor)) {
-        (void)ember_node_fail(node, EMBER_UNSUPPORTED, "embedding_bag: integers");
+        (void)ember_node_fail(
+            node, EMBER_UNSUPPORTED,
+            "embedding_bag: indices and offsets must be contiguous integers");
     }
     *integers =
         (integers_t){tensor->data, (int32_t)tensor->numel, (uint8_t)tensor->dtype};

@@ -128,7 +128,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (mode == EMBER_ALONG_GATHER) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "scatter_reduce: reduction");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "scatter_reduce: unknown reduction");
     }
     ember_node_inout(node, OUT, &tensor);
     ember_view_tensor(&out, &tensor);

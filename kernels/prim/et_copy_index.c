@@ -61,7 +61,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (!rows_match(&to, &from)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "et_copy_index: the row has another form");
+                               "et_copy_index: the row has a different shape");
     }
     sizes[0] = index + 1;
     memcpy(sizes + 1, from.sizes, from.rank * sizeof(*sizes));

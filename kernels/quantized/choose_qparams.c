@@ -70,7 +70,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (!known || x.numel == 0 || s->low == s->high) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "choose_qparams: no numbers, or no range");
+                               "choose_qparams: no elements, or an empty range");
     }
     s->x = x.data;
     s->scale = scale.data;

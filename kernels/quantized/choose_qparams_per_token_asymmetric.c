@@ -135,7 +135,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return EMBER_OK;
     }
     if (x.numel == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "choose_qparams: no numbers");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "choose_qparams: no elements");
     }
     fill(s, &x, &scale, &zero);
     return s->dims > 0 ? EMBER_OK : EMBER_UNSUPPORTED;

@@ -62,7 +62,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_quantize_f32_prepare(node, state);
 
     if (status == EMBER_OK && !ember_quantize_f32_is_plain(state)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantize_mve: another range");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "quantize_mve: unsupported range or scale");
     }
     return status;
 }

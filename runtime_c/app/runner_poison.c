@@ -19,7 +19,7 @@ ember_status_t test_dead_check(test_case_t *test, const test_method_t *loaded) {
     for (uint32_t i = 0; i < loaded->dead.count; i++) {
         if (!is_inside(&loaded->dead_ranges[i], &loaded->method, loaded->planned)) {
             return ember_fail(&test->error, EMBER_BAD_ARGUMENT,
-                              "case: dead bytes outside of planned memory");
+                              "case: dead bytes outside planned memory");
         }
     }
     return EMBER_OK;

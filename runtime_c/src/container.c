@@ -129,7 +129,7 @@ ember_status_t ember_container_open(const ember_container_t *kind,
     const ember_vector_t list = root[kind->segment_list].at;
     if (!check_segments(&reader, list, segments) ||
         !check_named(&reader, root[kind->named_list].at, vector_count(list), sorted)) {
-        flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment lies past the end");
+        flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment is past the end");
     }
     return reader.status;
 }

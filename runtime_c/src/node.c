@@ -194,7 +194,7 @@ static ember_status_t try_kernel(ember_node_t *node, void *state) {
     }
     if (node->method->in_scratch) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "call: a tensor lies in its scratch");
+                               "call: a tensor is in its scratch");
     }
     return node->status != EMBER_OK ? node->status : status;
 }

@@ -46,7 +46,7 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg) {
     ember_slot_t *slot = ember_method_slot(node->method, ember_node_index(node, arg));
     if (slot == NULL) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
-                              "call: a result is a value that can't change");
+                              "call: a result is a value that cannot change");
     }
     return slot;
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks import cadence_layers, hvx_layers
+from benchmarks import cadence_layers, hvx_layers, markdown
 from benchmarks.hvx_layers import Convolution, Layer, Linear
 from ember import boards, cases, program
 from ember.errors import SdkError
@@ -36,6 +36,7 @@ LAYERS: tuple[Layer, ...] = (
     Linear(16, 64, 64),
 )
 _SEED = 11
+TITLE = "## Cost beside cortex_m"
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,10 @@ class Cost:
     first: int | None  # channels first
 
     @property
-    def more(self) -> float:
-        """Of the layout that cortex_m has, too."""
-        return self.last / self.cortex_m - 1
+    def ratios(self) -> tuple[float, float | None]:
+        """Of both layouts, channels innermost before channels first."""
+        first = None if self.first is None else self.first / self.cortex_m
+        return self.last / self.cortex_m, first
 
 
 def measure(folder: Path, names: Iterable[str] = BOARDS) -> list[Cost]:
@@ -109,3 +111,29 @@ def _describe(folder: Path, outputs: Sequence[str]) -> None:
     run = {"method": "forward", "inputs": ["in0.npy"], "outputs": list(outputs)}
     facts = {"rtol": 0, "atol": 0, "runs": [run]}
     (folder / cases.CASE_FILE).write_text(json.dumps(facts), encoding="utf-8")
+
+
+# ---- the table of the page -----------------------------------------------------------
+
+
+def section(costs: Sequence[Cost]) -> str:
+    """A row for each layer, a column for each board."""
+    names = list(dict.fromkeys(cost.board for cost in costs))
+    rows: dict[str, list[str]] = {}
+    for cost in costs:
+        last, first = cost.ratios
+        text = f"{last:.2f}" + ("" if first is None else f" / {first:.2f}")
+        rows.setdefault(cost.layer, []).append(text)
+    table = markdown.table(
+        ["Layer", *(f"`{name}`" for name in names)],
+        [[layer, *texts] for layer, texts in rows.items()],
+        left=1,
+    )
+    return f"""{TITLE}
+
+Instructions of a layer (packets on Hexagon), divided by those of the same layer of
+`cortex_m`: channels innermost / channels first. `cortex_m` has no layers of the latter
+kind; their images and weights are turned in scratch. `tools/bench cadence --update`
+measures this table.
+
+{table}"""

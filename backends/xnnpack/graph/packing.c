@@ -78,8 +78,11 @@ enum {
 };
 
 const ember_xnn_packing_t *ember_xnn_packing(const ember_xnn_node_t *node) {
+    if (!node->packs) {
+        return NULL;
+    }
     const void *head = (const uint8_t *)node->packed - HEAD_SIZE;
-    return node->packs ? head : NULL;
+    return head;
 }
 
 // False if the program left them out.

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from maker import floats
+from programs_asks import ASKS
 from programs_bundles import add, sums, values
 from programs_control import (
     bool_input,
@@ -127,6 +128,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "unknown_operator": unknown_operator,
     "view_constant": view_constant,
     "views": views,
+    **ASKS,
     **IO,
     **MOVES,
     **RARE,

@@ -119,6 +119,95 @@ static void empty_blobs_are_not_spare(void) {
     subject_close(&subject);
 }
 
+// --- blobs beside other segments -----------------------------------------------------
+
+enum { OFFSET, SIZE };
+
+static void put_u64(uint8_t *at, uint64_t value) {
+    memcpy(at, &value, sizeof(value));
+}
+
+// Where a file says where segment `index` is, or how large; NULL: it does not.
+static uint8_t *segment_field(const ember_program_t *program, uint32_t index,
+                              uint32_t field) {
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &program->flat, NULL);
+    const uint8_t *table =
+        ember_flat_item(&flat, program->root[PROGRAM_SEGMENTS].at, index);
+    const uint16_t *at =
+        ember_flat_layout(&flat, table, SEGMENT_FIELDS, flat.layouts[LAYOUT_SEGMENT]);
+    return at[field] != 0 ? (uint8_t *)(uintptr_t)table + at[field] : NULL;
+}
+
+// Segment `index` lies `gap` bytes behind the blob of delegate `blob`, `size` bytes
+// long.
+typedef struct beside {
+    uint32_t index, blob;
+    int32_t gap;
+    uint32_t size;
+    bool used; // the blob by it
+} beside_t;
+
+// The bytes of blobs that are spare then.
+static void find_spare(const beside_t *beside, uint32_t then, size_t spare[3]) {
+    subject_t subject;
+    ember_bytes_t bytes;
+    releases = ALL;
+    CHECK_EQ(load(&subject, "released.pte"), EMBER_OK);
+    CHECK(ember_method_spare(&subject.method, beside->blob, &bytes));
+    const int64_t at = bytes.data - subject.program.segments.data;
+    put_u64(segment_field(&subject.program, beside->index, OFFSET),
+            (uint64_t)(at + beside->gap));
+    put_u64(segment_field(&subject.program, beside->index, SIZE), beside->size);
+    subject_close(&subject);
+    releases = then;
+    inits = 0;
+    CHECK_EQ(subject_load(&subject, "forward", &registry), EMBER_OK);
+    uint32_t count = 0;
+    while (ember_method_spare(&subject.method, count, &bytes)) {
+        spare[count++] = bytes.size;
+    }
+    CHECK_EQ(count, 3);
+    releases = NONE;
+    subject_close(&subject);
+}
+
+enum { STATE = 1, FIRST_BLOB = 2, NAMED = 4 }; // segments of released.pte
+enum { ALONE = 5, SECOND = 6 };                // bytes of blobs
+
+static void blobs_that_others_use_are_not_spare(void) {
+    static const beside_t others[] = {
+        {NAMED, 0, 0, 1, true},   {NAMED, 0, ALONE - 1, 1, true},
+        {NAMED, 0, -1, 2, true},  {NAMED, 0, ALONE, 1, false},
+        {NAMED, 0, -1, 1, false}, {STATE, 0, 0, 8, true},
+        {STATE, 0, -8, 16, true}, {STATE, 0, -8, 8, false},
+    };
+    size_t spare[3];
+    for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        find_spare(&others[i], ALL, spare);
+        CHECK_EQ(spare[0], others[i].used ? 0 : ALONE);
+        CHECK_EQ(spare[1], SECOND);
+        CHECK_EQ(spare[2], 0);
+    }
+}
+
+// Of the second load the first and the third delegate keep theirs.
+static void blobs_that_delegates_keep_are_not_spare(void) {
+    static const beside_t others[] = {
+        {FIRST_BLOB, 1, 0, 1, true},
+        {FIRST_BLOB, 1, SECOND - 1, 1, true},
+        {FIRST_BLOB, 1, SECOND, 1, false},
+        {FIRST_BLOB, 1, -1, 1, false},
+    };
+    size_t spare[3];
+    for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        find_spare(&others[i], EVERY_OTHER, spare);
+        CHECK_EQ(spare[0], 0);
+        CHECK_EQ(spare[1], others[i].used ? 0 : SECOND);
+        CHECK_EQ(spare[2], 0);
+    }
+}
+
 static void keys_may_begin_with_others(void) {
     static const char *const keys[] = {"first", "key", "key2"};
     subject_t subject;
@@ -188,10 +277,6 @@ static void every_arena_that_is_too_small_is_told(void) {
     }
 }
 
-static void put_u64(uint8_t *at, uint64_t value) {
-    memcpy(at, &value, sizeof(value));
-}
-
 // A header may leave the size of its segments out: then they reach to the end.
 static void segments_begin_inside_the_file(void) {
     enum { BASE_AT = 24, SIZE_AT = 32 };
@@ -250,7 +335,9 @@ static void every_flipped_bit_is_survived(void) {
     CHECK(lives > 1000 || !test_frees());
 }
 
-TESTS(TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
+TESTS(TEST(blobs_that_delegates_keep_are_not_spare),
+      TEST(blobs_that_others_use_are_not_spare),
+      TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
       TEST(scratch_of_delegates_has_room), TEST(nothing_is_spare_where_nothing_changes),
       TEST(empty_blobs_are_not_spare), TEST(traced_runs_have_budgets),
       TEST(keys_may_begin_with_others), TEST(empty_memories_may_be_anywhere),
