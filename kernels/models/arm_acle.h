@@ -61,6 +61,13 @@ static inline int16x2_t __sxtab16(int16x2_t a, int8x4_t b) {
                            ember_acle_high(a) + ember_acle_byte(b, 2));
 }
 
+// Both products of halves, and a sum of 64 bits.
+static inline int64_t __smlald(int16x2_t a, int16x2_t b, int64_t sum) {
+    const int64_t low = (int64_t)ember_acle_low(a) * ember_acle_low(b);
+    return (int64_t)((uint64_t)sum + (uint64_t)low +
+                     (uint64_t)((int64_t)ember_acle_high(a) * ember_acle_high(b)));
+}
+
 // sum + (a * b) >> 16, of the lower or the upper half of b.
 static inline int32_t __smlawb(int32_t a, int32_t b, int32_t sum) {
     const int64_t product = (int64_t)a * ember_acle_low(b);

@@ -111,6 +111,13 @@ static inline int32_t vmladavaq_s8(int32_t sum, int8x16_t a, int8x16_t b) {
     return vmladavaq_p_s8(sum, a, b, 0xffff);
 }
 
+static inline int64_t vmlaldavaq_s16(int64_t sum, int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i++) {
+        sum = (int64_t)((uint64_t)sum + (uint64_t)((int64_t)a[i] * b[i])); // it wraps
+    }
+    return sum;
+}
+
 static inline int32_t vaddvaq_p_s8(int32_t sum, int8x16_t a, mve_pred16_t lanes) {
     return vmladavaq_p_s8(sum, a, vdupq_n_s8(1), lanes);
 }

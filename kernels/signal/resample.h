@@ -44,6 +44,30 @@ static inline void ember_resample_step(const ember_resample_t *s,
     }
 }
 
+// A sum of 15 fraction bits as int16, rounded and saturated.
+static inline int16_t ember_resample_rounded(int64_t sum) {
+    enum { FRACTION = 15, MOST = 32767 };
+    const int64_t value = (sum + (1 << (FRACTION - 1))) >> FRACTION;
+    return (int16_t)(value > MOST ? MOST : value < -MOST - 1 ? -MOST - 1 : value);
+}
+
+// Runs an int16 call: `dot` gives the exact sum of products.
+static inline __attribute__((always_inline)) void ember_resample_s16_run(
+    const ember_resample_t *s,
+    int64_t (*dot)(const int16_t *x, const int16_t *taps, uint32_t reach)) {
+    const int16_t *window = s->window;
+    const int16_t *taps = s->taps;
+    int16_t *y = s->y;
+    for (uint32_t row = 0; row < s->rows; row++, window += s->width) {
+        ember_resample_place_t at = {0, 0};
+        for (uint32_t m = 0; m < s->count; m++) {
+            const int16_t *phase = taps + at.phase * s->reach;
+            *y++ = ember_resample_rounded(dot(window + at.sample, phase, s->reach));
+            ember_resample_step(s, &at);
+        }
+    }
+}
+
 // Checks the call of a kernel for one dtype, and fills its state.
 ember_status_t ember_resample_prepare(ember_node_t *node, ember_dtype_t dtype,
                                       ember_resample_t *s);

@@ -60,6 +60,8 @@ SCHEMA = "Tensor window, Tensor taps, int up, int down"
 for name, shape, taps, up, down in (
     ("fir", (2, 3, 20), (1, 5), 1, 1),
     ("fir_1", (7,), (1, 1), 1, 1),
+    ("fir_16", (2, 21), (1, 16), 1, 1),
+    ("fir_23", (2, 26), (1, 23), 1, 1),
     ("third", (2, 17), (1, 6), 1, 3),
     ("triple", (9,), (3, 4), 3, 1),
     ("three_halves", (2, 11), (3, 4), 3, 2),
