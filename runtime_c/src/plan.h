@@ -35,13 +35,16 @@ EMBER_LOCAL void ember_plan_read(ember_flat_t *flat, const ember_program_t *prog
 EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                                    ember_plan_tensor_t *plan);
 
-// The bits of an integer or a double.
-EMBER_LOCAL __attribute__((noinline)) int64_t ember_plan_number(ember_flat_t *flat,
-                                                                const uint8_t *body);
-
 // Everything but tensors: value->kind says which; lists are not resolved.
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,
                                    ember_value_t *value);
+
+// Reads item `index` of a vector of EValues: its kind and, unless it is a tensor, what
+// it says. Returns its body; NULL and EMBER_NONE when it is malformed. With a `value`
+// of NULL, of instructions: the tag is in flat->tag. One function for both, for it is
+// large to be fast.
+EMBER_LOCAL const uint8_t *ember_plan_value(ember_flat_t *flat, ember_vector_t items,
+                                            uint32_t index, ember_value_t *value);
 
 // Has it data: a constant or, with planned memory, an initial state?
 static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {

@@ -25,7 +25,6 @@ from ember.files.flat.tables import (
     Vector,
 )
 
-
 # Longer vectors are not shared: readers give up on a file whose parts they read more
 # than twice on average.
 _MOST_SHARED = 24  # bytes
