@@ -264,9 +264,8 @@ static uint32_t origin(const ember_etdump_t *dump, uint32_t instruction) {
 static uint32_t operator_of(const ember_method_t *method, uint32_t instruction) {
     ember_flat_t flat = method->flat;
     ember_field_t fields[2];
-    uint32_t tag;
     const uint8_t *body =
-        ember_flat_union(&flat, method->meta.instructions, instruction, &tag);
+        ember_plan_value(&flat, method->meta.instructions, instruction, NULL);
     ember_flat_read(&flat, body, CALL_FIELDS, fields);
     return fields[CALL_INDEX].number;
 }

@@ -159,32 +159,16 @@ const uint8_t *ember_flat_root(ember_flat_t *flat) {
     return follow(flat, flat->begin);
 }
 
-EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,
-                                 uint32_t index) {
+const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
+                               uint32_t index) {
     return index < vector_count(tables)
                ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
                : ember_flat_malformed(flat);
 }
 
-const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
-                               uint32_t index) {
-    return item(flat, tables, index);
-}
-
 const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                 uint32_t index, uint32_t *tag) {
-    const uint8_t *table = item(flat, tables, index);
-    if (table != NULL) {
-        const uint16_t *at =
-            flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
-        const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
-        *tag = flat_u8(table, at[UNION_TAG]);
-        if (body != NULL && *tag - 1 < UNION_MOST) {
-            return body;
-        }
-    }
-    *tag = 1;
-    return ember_flat_malformed(flat);
+    return flat_union(flat, tables, index, tag);
 }
 
 size_t ember_flat_size(const uint8_t *at) {

@@ -123,16 +123,18 @@ static inline uint32_t flat_room(const ember_flat_t *flat, const uint8_t *at) {
 EMBER_LOCAL __attribute__((noinline)) const uint8_t *
 ember_flat_malformed(ember_flat_t *flat);
 
-// Follows the offset at `at`, which is in the buffer. Returns NULL unless the target is
-// aligned to 4 and has at least 4 bytes.
-EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
+// Whether the target of the offset at `at`, which is in the buffer, is aligned to 4 and
+// has at least 4 bytes.
+EMBER_INLINE bool flat_is_inside(const ember_flat_t *flat, const uint8_t *at) {
     const uint32_t offset = load_u32(at);
     // In words, at least one: an offset with odd bytes becomes huge and is refused.
     const uint32_t words = offset >> 2 | offset << 30;
-    if (words - 1 >= flat_room(flat, at) >> 2) {
-        return ember_flat_malformed(flat);
-    }
-    return at + offset;
+    return words - 1 < flat_room(flat, at) >> 2;
+}
+
+// Follows the offset at `at`; NULL if its target is outside.
+EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
+    return flat_is_inside(flat, at) ? at + load_u32(at) : ember_flat_malformed(flat);
 }
 
 EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
@@ -190,11 +192,31 @@ EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t ta
                                            uint32_t index);
 
 // The union (EValue, Instruction) that is item `index`: its body, and a tag from 1 to
-// UNION_MOST. NULL and 1 if it is malformed.
+// UNION_MOST. NULL and 1 if it is malformed. flat_union() is the same inline, for hot
+// paths.
 #define UNION_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_TABLE))
 enum { UNION_TAG, UNION_BODY, UNION_MOST = 11 };
 EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                             uint32_t index, uint32_t *tag);
+
+EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables,
+                                       uint32_t index, uint32_t *tag) {
+    if (index < vector_count(tables)) {
+        const uint8_t *at = vector_items(tables) + 4 * (size_t)index;
+        if (flat_is_inside(flat, at)) {
+            const uint8_t *table = at + load_u32(at);
+            const uint16_t *offsets =
+                flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
+            *tag = flat_u8(table, offsets[UNION_TAG]);
+            at = table + offsets[UNION_BODY];
+            if (at != table && *tag - 1 < UNION_MOST && flat_is_inside(flat, at)) {
+                return at + load_u32(at);
+            }
+        }
+    }
+    *tag = 1;
+    return ember_flat_malformed(flat);
+}
 
 // Compares `string` with the `length` bytes at `text`; a prefix comes first.
 EMBER_LOCAL int ember_flat_compare(ember_vector_t string, const void *text,

@@ -13,11 +13,11 @@ typedef struct move_state {
 // overlaps `from`.
 static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     ember_slot_t *slot = move->to;
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t to;
-    const uint8_t *body = ember_method_body(move->method, slot->index, &kind);
+    const uint8_t *body = ember_method_body(move->method, slot->index, &value);
     // unreached: a loaded method has no malformed tensors
-    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
+    if (value.kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
         from->data == NULL || !ember_plan_tensor(&move->method->flat, body, &to)) {
         return false;
     }

@@ -33,12 +33,12 @@ ember_status_t ember_method_output(ember_method_t *method, uint32_t index,
 }
 
 static bool has_plan(ember_method_t *method, uint32_t index) {
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t plan;
-    const uint8_t *body = ember_method_body(method, index, &kind);
+    const uint8_t *body = ember_method_body(method, index, &value);
     // unreached: a loaded method has no malformed tensors
-    return kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan) ||
-           plan.allocation != NULL;
+    return value.kind != EMBER_TENSOR ||
+           !ember_plan_tensor(&method->flat, body, &plan) || plan.allocation != NULL;
 }
 
 // The slot of an input, which stands for itself again if a move has changed that.
@@ -170,9 +170,9 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
 // links only one of its callers.
 EMBER_INLINE ember_status_t lend(ember_method_t *method, uint32_t at, void *data,
                                  size_t size, ember_error_t *err) {
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t bound;
-    (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &kind),
+    (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &value),
                             &bound);
     if (size < ember_tensor_bytes(&bound.tensor) ||
         ((uintptr_t)data & (bound.tensor.element_size - 1u)) != 0) {
@@ -202,12 +202,13 @@ ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
 
 static bool find_attribute(ember_method_t *method, const char *name, uint32_t *at) {
     for (*at = 0; *at < method->meta.value_count; (*at)++) {
-        uint32_t kind;
+        ember_value_t value;
         ember_plan_tensor_t plan;
-        const uint8_t *body = ember_method_body(method, *at, &kind);
+        const uint8_t *body = ember_method_body(method, *at, &value);
         // unreached: a loaded method has no malformed tensors
-        if (kind == EMBER_TENSOR && ember_plan_tensor(&method->flat, body, &plan) &&
-            plan.has_extra && ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
+        if (value.kind == EMBER_TENSOR &&
+            ember_plan_tensor(&method->flat, body, &plan) && plan.has_extra &&
+            ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
             return true;
         }
     }

@@ -32,13 +32,10 @@ static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *t
 // Reads all values, so that those that execute reads later cannot be malformed.
 static void mark_values(ember_method_t *method) {
     for (uint32_t i = 0; i < method->meta.value_count; i++) {
-        uint32_t kind;
-        const uint8_t *body = ember_method_body(method, i, &kind);
-        ember_value_t value = {.kind = (ember_kind_t)kind};
-        if (kind == EMBER_TENSOR) {
+        ember_value_t value;
+        const uint8_t *body = ember_method_body(method, i, &value);
+        if (value.kind == EMBER_TENSOR) {
             mark_tensor(method, i, body);
-        } else {
-            ember_plan_scalar(&method->flat, body, &value);
         }
     }
 }
@@ -46,9 +43,9 @@ static void mark_values(ember_method_t *method) {
 static void mark_inputs(ember_method_t *method) {
     const ember_vector_t inputs = method->meta.plan[PLAN_INPUTS].at;
     for (uint32_t i = 0; i < vector_count(inputs); i++) {
-        uint32_t kind;
-        (void)ember_method_body(method, vector_u32(inputs, i), &kind);
-        if (is_scalar(kind)) {
+        ember_value_t value;
+        (void)ember_method_body(method, vector_u32(inputs, i), &value);
+        if (is_scalar(value.kind)) {
             mark(method, vector_u32(inputs, i));
         }
     }
@@ -65,10 +62,10 @@ static void mark_result(ember_method_t *method, const ember_field_t *call) {
     }
     const ember_operator_t *operation = method->operators[call[CALL_INDEX].number];
     const uint32_t last = vector_u32(args, count - 1);
-    uint32_t kind;
-    (void)ember_method_body(method, last, &kind);
-    if (is_scalar(kind) || (kind == EMBER_TENSOR && operation != NULL &&
-                            (operation->flags & EMBER_OP_BINDS_OUTPUT) != 0)) {
+    ember_value_t value;
+    (void)ember_method_body(method, last, &value);
+    if (is_scalar(value.kind) || (value.kind == EMBER_TENSOR && operation != NULL &&
+                                  (operation->flags & EMBER_OP_BINDS_OUTPUT) != 0)) {
         mark(method, last);
     }
 }
@@ -109,18 +106,16 @@ static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
 }
 
 static bool fill_slot(ember_method_t *method, ember_slot_t *slot, uint32_t index) {
-    uint32_t kind;
-    const uint8_t *body = ember_method_body(method, index, &kind);
+    ember_value_t value;
+    const uint8_t *body = ember_method_body(method, index, &value);
     slot->method = method;
     slot->index = index;
     slot->source = NO_SOURCE;
-    slot->kind = (uint8_t)kind;
-    if (kind == EMBER_TENSOR) {
+    slot->kind = (uint8_t)value.kind;
+    if (value.kind == EMBER_TENSOR) {
         return fill_tensor(method, slot, body);
     }
-    if (is_scalar(kind)) {
-        ember_value_t value = {.kind = (ember_kind_t)kind};
-        ember_plan_scalar(&method->flat, body, &value);
+    if (is_scalar(value.kind)) {
         slot->as_int = value.as_int;
     }
     return true;

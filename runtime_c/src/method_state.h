@@ -149,11 +149,11 @@ EMBER_LOCAL ember_kind_t ember_method_kind(ember_method_t *method, uint32_t inde
 EMBER_LOCAL bool ember_method_tensor(ember_method_t *method, uint32_t index,
                                      ember_tensor_t *tensor);
 
-// The program's table of value `index`, ignoring moves.
+// The program's value `index` and its table, ignoring moves: ember_plan_value().
 EMBER_INLINE const uint8_t *ember_method_body(ember_method_t *method, uint32_t index,
-                                              uint32_t *kind) {
-    return ember_flat_union(&method->flat, method->meta.plan[PLAN_VALUES].at, index,
-                            kind);
+                                              ember_value_t *value) {
+    return ember_plan_value(&method->flat, method->meta.plan[PLAN_VALUES].at, index,
+                            value);
 }
 
 // Makes a shape current: a static tensor must have it, a dynamic one takes it. False if

@@ -35,13 +35,16 @@ EMBER_LOCAL void ember_plan_read(ember_flat_t *flat, const ember_program_t *prog
 EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                                    ember_plan_tensor_t *plan);
 
-// The bits of an integer or a double.
-EMBER_LOCAL __attribute__((noinline)) int64_t ember_plan_number(ember_flat_t *flat,
-                                                                const uint8_t *body);
-
 // Everything except tensors: value->kind says what it is; lists are not resolved.
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,
                                    ember_value_t *value);
+
+// Reads item `index` of a vector of EValues: its kind and, unless it is a tensor, its
+// content. Returns its body; NULL and EMBER_NONE if it is malformed. With a NULL
+// `value`, of instructions: the tag is in flat->tag. One function for both, because
+// being fast makes it large.
+EMBER_LOCAL const uint8_t *ember_plan_value(ember_flat_t *flat, ember_vector_t items,
+                                            uint32_t index, ember_value_t *value);
 
 // Whether it has data: a constant or, with planned memory, an initial state.
 static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {

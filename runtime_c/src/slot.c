@@ -84,11 +84,11 @@ static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
 
 bool ember_method_reshape(ember_method_t *method, uint32_t index, ember_slot_t *slot,
                           uint32_t rank, const int32_t *sizes) {
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t plan;
-    const uint8_t *body = ember_method_body(method, index, &kind);
+    const uint8_t *body = ember_method_body(method, index, &value);
     // unreached: a loaded method has no malformed tensors
-    if (kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan)) {
+    if (value.kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan)) {
         return false;
     }
     if (slot != NULL && slot->kind == EMBER_TENSOR && slot->tensor.sizes != NULL) {

@@ -5,9 +5,9 @@
 uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
                                   ember_field_t *fields) {
     ember_flat_t *flat = &method->flat;
-    uint32_t tag;
     const uint8_t *body =
-        ember_flat_union(flat, method->meta.instructions, index, &tag);
+        ember_plan_value(flat, method->meta.instructions, index, NULL);
+    const uint32_t tag = flat->tag;
     if (tag <= CALL_DELEGATE) {
         ember_method_call(method, body, fields);
     } else {
@@ -51,14 +51,12 @@ static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
     }
     for (uint32_t i = 0; i < vector_count(args); i++) {
         const uint32_t index = vector_u32(args, i);
-        uint32_t kind;
-        const uint8_t *body = ember_method_body(method, index, &kind);
+        ember_value_t list;
+        (void)ember_method_body(method, index, &list);
         count = add_slot(method, index, slots, count);
-        if (kind != EMBER_INT_LIST && kind < EMBER_TENSOR_LIST) {
+        if (list.kind != EMBER_INT_LIST && list.kind < EMBER_TENSOR_LIST) {
             continue;
         }
-        ember_value_t list = {.kind = (ember_kind_t)kind};
-        ember_plan_scalar(&method->flat, body, &list);
         if (!spend(method, list.as_list.count)) {
             return UINT32_MAX;
         }
@@ -133,9 +131,9 @@ ember_status_t ember_volatile_load(ember_node_t *node,
 
 // A moved list may refer to values that the node does not watch.
 static bool is_list(ember_method_t *method, uint32_t index) {
-    uint32_t kind;
-    (void)ember_method_body(method, index, &kind);
-    return kind > EMBER_STRING;
+    ember_value_t value;
+    (void)ember_method_body(method, index, &value);
+    return value.kind > EMBER_STRING;
 }
 
 static bool is_stale(const ember_volatile_t *node) {

@@ -42,8 +42,9 @@ enum { EMBER_LAYOUTS = 7 };
 typedef struct ember_flat {
     const uint8_t *begin;
     const uint8_t *last;                      // four bytes before the end
-    ember_status_t status;                    // receives its message; may be NULL
-    ember_error_t *err;                       // receives its sentence; may be NULL
+    ember_status_t status;                    // EMBER_OK, or the first failure
+    uint32_t tag;                             // of the instruction read last
+    ember_error_t *err;                       // receives its message; may be NULL
     ember_layout_t layouts[EMBER_LAYOUTS][2]; // LAYOUT_* of src/flat.h
 } ember_flat_t;
 
