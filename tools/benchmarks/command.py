@@ -18,6 +18,7 @@ from benchmarks import (
     models,
     report,
     report_cycles,
+    report_hexagon,
     sizes,
     sme,
     sweeps,
@@ -66,6 +67,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     _with_baseline(timed).set_defaults(command=_cycles)
     packets = commands.add_parser("hvx", help="int8 layers and models on Hexagon")
+    packets.add_argument(
+        "--whole", action="store_true", help="five whole int8 models instead"
+    )
     _with_baseline(packets).set_defaults(command=_hvx)
     wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
@@ -82,6 +86,9 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
+    )
+    page.add_argument(
+        "--hexagon", action="store_true", help="only Hexagon's, from its baseline"
     )
     page.set_defaults(command=_report)
     return parser
@@ -142,7 +149,8 @@ def _cycles(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _hvx(options: argparse.Namespace, folder: Path) -> int:
-    costs = hvx.measure(folder)
+    measure = hvx.measure_whole if options.whole else hvx.measure
+    costs = measure(folder)
     table = output.table("layer or model", ">MACs", ">packets", ">MAC/packet")
     for one in costs:
         table.add_row(one.name, f"{one.macs:,}", f"{one.packets:,}", f"{one.each:.1f}")
@@ -214,8 +222,11 @@ def _show(figures: core.Figures, json_to: str | None) -> None:
 
 
 def _report(options: argparse.Namespace, folder: Path) -> int:
-    text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
-    if not options.cycles:
+    if options.hexagon:
+        text = report_hexagon.section(hvx.baseline())
+    else:
+        text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
+    if not options.cycles and not options.hexagon:
         text = _all_but_cycles(folder) + text
     path = paths.root() / _PAGE
     page = markdown.merged(path.read_text(encoding="utf-8"), text)
