@@ -90,7 +90,7 @@ static bool plan(ember_depthwise_hvx_t *s) {
 static bool pays(const ember_depthwise_hvx_t *s) {
     const int64_t weights = (int64_t)s->groups * s->conv.width.kernel * s->period;
     const int64_t rows = (int64_t)s->groups * s->conv.batches * s->conv.height.out;
-    const int64_t packets = 1000 + 400 * weights / EMBER_HVX + 300 * rows;
+    const int64_t packets = 1400 + 400 * weights / EMBER_HVX + 300 * rows;
     return ember_packets_of_depthwise(&s->conv) >= packets;
 }
 

@@ -19,6 +19,7 @@ from benchmarks import (
     models,
     report,
     report_cycles,
+    report_hexagon,
     sizes,
     sme,
     sweeps,
@@ -68,6 +69,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     _with_baseline(timed).set_defaults(command=_cycles)
     packets = commands.add_parser("hvx", help="int8 layers and models on Hexagon")
+    packets.add_argument(
+        "--whole", action="store_true", help="five whole int8 models instead"
+    )
     _with_baseline(packets).set_defaults(command=_hvx)
     beside = commands.add_parser(
         "cadence", help=f"its int8 layers beside those of cortex_m, for {_CADENCE}"
@@ -93,6 +97,9 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
+    )
+    page.add_argument(
+        "--hexagon", action="store_true", help="only Hexagon's, from its baseline"
     )
     page.set_defaults(command=_report)
     return parser
@@ -153,7 +160,8 @@ def _cycles(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _hvx(options: argparse.Namespace, folder: Path) -> int:
-    costs = hvx.measure(folder)
+    measure = hvx.measure_whole if options.whole else hvx.measure
+    costs = measure(folder)
     table = output.table("layer or model", ">MACs", ">packets", ">MAC/packet")
     for one in costs:
         table.add_row(one.name, f"{one.macs:,}", f"{one.packets:,}", f"{one.each:.1f}")
@@ -249,8 +257,11 @@ def _show(figures: core.Figures, json_to: str | None) -> None:
 
 
 def _report(options: argparse.Namespace, folder: Path) -> int:
-    text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
-    if not options.cycles:
+    if options.hexagon:
+        text = report_hexagon.section(hvx.baseline())
+    else:
+        text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
+    if not options.cycles and not options.hexagon:
         text = _all_but_cycles(folder) + text
     path = paths.root() / _PAGE
     page = markdown.merged(path.read_text(encoding="utf-8"), text)
