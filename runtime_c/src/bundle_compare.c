@@ -93,6 +93,9 @@ static bool same_tensor(const ember_tensor_t *got, const ember_tensor_t *want,
     if (got->dtype != want->dtype || !ember_tensor_same_shape(got, want)) {
         return false;
     }
+    if (got->data == NULL && got->numel > 0) { // nobody gave it memory
+        return false;
+    }
     ember_tensor_strides(got, strides);
     ember_tensor_strides(want, others);
     for (uint32_t i = 0; i < got->numel; i++) {

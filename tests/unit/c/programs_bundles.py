@@ -105,6 +105,17 @@ def values() -> bytes:
     return _written(everything(), tuple(cases))
 
 
+def unbound() -> bytes:
+    """unbound.bpte: outputs that nobody gives memory, the first without elements."""
+    m = Maker()
+    m.give(m.tensor(0, memory=None), m.tensor(2, memory=None))
+    outputs = (
+        BundledTensor(F32, (0,), (0,), b""),
+        BundledTensor(F32, (2,), (0,), floats(0, 0)),
+    )
+    return _written(m.program(), (BundledCase((), outputs),))
+
+
 def _written(one: Program, cases: tuple[BundledCase, ...]) -> bytes:
     suites = (bundle.Suite("forward", cases),)
     return bundle.write(bundle.Bundle(program.write(one), suites))

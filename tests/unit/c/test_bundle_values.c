@@ -126,6 +126,24 @@ static void halves_are_worth_their_bits(void) {
     stop(&self);
 }
 
+static void outputs_without_memory_differ(void) {
+    const ember_bytes_t file = test_file("unbound.bpte");
+    ember_bundle_t bundle;
+    ember_bundle_test_t test;
+    ember_error_t error;
+    subject_t subject;
+    CHECK_EQ(ember_bundle_open(&bundle, file.data, file.size, NULL), EMBER_OK);
+    CHECK_EQ(subject_open_bytes(&subject, bundle.program), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    CHECK_EQ(ember_bundle_find(&bundle, "forward", 0, &test, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    CHECK_EQ(ember_bundle_compare(&test, &subject.method, 0, 0, &error),
+             EMBER_MISMATCH);
+    CHECK_EQ(error.instruction, 1);
+    subject_close(&subject);
+    test_free((void *)(uintptr_t)file.data);
+}
+
 static void a_caller_may_want_no_error(void) {
     bundled_t self;
     start(&self, INPUT_BYTES);
@@ -250,7 +268,8 @@ static void a_bundle_has_a_most(void) {
     stop(&self);
 }
 
-TESTS(TEST(halves_are_worth_their_bits), TEST(a_bundle_has_a_most),
-      TEST(values_of_every_kind_are_compared), TEST(a_caller_may_want_no_error),
-      TEST(inputs_without_a_plan_need_room), TEST(misaligned_data_is_copied),
-      TEST(damaged_values_are_refused), TEST(a_misaligned_program_is_refused))
+TESTS(TEST(outputs_without_memory_differ), TEST(halves_are_worth_their_bits),
+      TEST(a_bundle_has_a_most), TEST(values_of_every_kind_are_compared),
+      TEST(a_caller_may_want_no_error), TEST(inputs_without_a_plan_need_room),
+      TEST(misaligned_data_is_copied), TEST(damaged_values_are_refused),
+      TEST(a_misaligned_program_is_refused))
