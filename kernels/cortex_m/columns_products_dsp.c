@@ -45,7 +45,8 @@ SMALL static void set_tiles(const ember_columns_dsp_t *s,
 }
 
 // Weights of a pair of filters become words, the even ones of both before the odd ones.
-FAST uint32_t *widen_pair(const ember_columns_dsp_t *s, const int8_t *w, uint32_t *to) {
+SMALL static uint32_t *widen_pair(const ember_columns_dsp_t *s, const int8_t *w,
+                                  uint32_t *to) {
     const int8_t *second = w + s->inner;
 
     for (int32_t left = s->inner; left > 0; left -= FOUR) {

@@ -8,7 +8,8 @@
 #include "kernels/cortex_m/products_dsp.h"
 
 enum { FOUR = 4, TAPS = 3, PAIR = 2, WEIGHTS = TAPS * PAIR * FOUR };
-enum { ROOM = 1 << 9 }; // words of scratch, where more than three lines fit
+// Words of scratch, where three lines are fewer, and bytes of the images for each.
+enum { LEAST = 1 << 7, MOST = 1 << 9, SHARE = 1 << 6 };
 
 // An image as lines, and the outputs.
 typedef struct {
@@ -149,9 +150,9 @@ widen_of(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv, const view_t *
 }
 
 // Makes lines `first` to `past` - 1 words. Those that are already are moved.
-static void make_lines(const ember_lines_dsp_t *s, const view_t *view,
-                       ember_lines_widen_dsp_t *inside, const int8_t *x, held_t held,
-                       held_t lines) {
+SMALL static void make_lines(const ember_lines_dsp_t *s, const view_t *view,
+                             ember_lines_widen_dsp_t *inside, const int8_t *x,
+                             held_t held, held_t lines) {
     const int32_t pitch = s->pairs * FOUR, in = view->across->in;
     uint32_t *to = s->words;
     int32_t line = lines.first;
@@ -221,10 +222,6 @@ SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t
     }
 }
 
-SMALL void ember_lines_dsp_clear(const ember_lines_dsp_t *s) {
-    clear(s->words, s->lines * s->pairs);
-}
-
 // --- fitting -------------------------------------------------------------------------
 
 static bool is_three(const ember_conv_s8_axis_t *axis) {
@@ -240,13 +237,25 @@ SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
            (runs_along(&conv->height) || runs_along(&conv->width));
 }
 
-// As many rows at a time as there is room for their lines.
-static void set_rows(ember_lines_dsp_t *s, const ember_conv_s8_axis_t *across) {
-    const int32_t fit = ROOM / (s->pairs * FOUR) - TAPS;
+// As many rows at a time as there is room for their lines: little beside the images.
+static void set_rows(ember_lines_dsp_t *s, const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    const ember_conv_s8_axis_t *across = s->down ? width : height;
+    const int64_t pixels =
+        (int64_t)height->in * width->in + (int64_t)height->out * width->out;
+    const int64_t share = pixels * conv->channels / SHARE;
+    const int32_t most = share < MOST ? (int32_t)share : MOST;
+    const int32_t room = most > LEAST ? most : LEAST;
+    const int32_t fit = room / (s->pairs * FOUR) - TAPS;
     const int32_t rows = (fit > 0 ? fit / across->stride : 0) + 1;
 
     s->rows = rows < across->out ? rows : across->out;
-    s->lines = (s->rows - 1) * across->stride + TAPS;
+}
+
+// Lines that the rows take.
+static int32_t lines_of(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv) {
+    const int32_t stride = s->down ? conv->width.stride : conv->height.stride;
+    return (s->rows - 1) * stride + TAPS;
 }
 
 SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
@@ -258,6 +267,11 @@ SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
     s->pairs = (along->out + 1) / PAIR * along->stride + 1;
     const int32_t room = s->pairs * PAIR - along->padding;
     s->inside = along->in < room ? along->in : room;
-    set_rows(s, s->down ? &conv->width : &conv->height);
-    return s->lines * s->pairs * FOUR * (int32_t)sizeof(uint32_t);
+    set_rows(s, conv);
+    return lines_of(s, conv) * s->pairs * FOUR * (int32_t)sizeof(uint32_t);
+}
+
+SMALL void ember_lines_dsp_clear(const ember_lines_dsp_t *s,
+                                 const ember_conv_s8_t *conv) {
+    clear(s->words, lines_of(s, conv) * s->pairs);
 }

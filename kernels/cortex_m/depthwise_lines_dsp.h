@@ -10,7 +10,6 @@
 typedef struct ember_lines_dsp {
     uint32_t *words; // (line, pair of pixels, channel) int16
     int32_t rows;    // of outputs at a time
-    int32_t lines;   // that they take
     int32_t pairs;   // of pixels of a line
     int32_t inside;  // pixels of the image, behind the padding; maybe < 0
     bool down;       // lines are columns of the image
@@ -24,7 +23,7 @@ bool ember_lines_dsp_fit(const ember_conv_s8_t *conv);
 int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s, const ember_conv_s8_t *conv);
 
 // Makes all words 0, before the first channels: those of the padding stay so.
-void ember_lines_dsp_clear(const ember_lines_dsp_t *s);
+void ember_lines_dsp_clear(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv);
 
 // Four channels, from `first` on.
 void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,

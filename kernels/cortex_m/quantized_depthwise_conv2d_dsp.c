@@ -24,7 +24,7 @@ static int32_t run(void *state) {
     const int32_t last = s->conv.channels - FOUR;
 
     if (s->by_line) {
-        ember_lines_dsp_clear(&s->lines);
+        ember_lines_dsp_clear(&s->lines, &s->conv);
     }
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
