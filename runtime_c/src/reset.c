@@ -31,10 +31,10 @@ static void clear(const ember_span_t *spans, uint32_t count) {
 // Loading has read all tensors: none is malformed.
 static void set_states(ember_method_t *method) {
     for (uint32_t i = 0; i < method->meta.value_count; i++) {
-        uint32_t kind;
+        ember_value_t value;
         ember_plan_tensor_t plan;
-        const uint8_t *body = ember_method_body(method, i, &kind);
-        if (kind == EMBER_TENSOR && ember_method_place(method, body, &plan) &&
+        const uint8_t *body = ember_method_body(method, i, &value);
+        if (value.kind == EMBER_TENSOR && ember_method_place(method, body, &plan) &&
             plan.allocation != NULL && ember_plan_has_data(&plan)) {
             ember_method_set_state(method, &plan);
         }
