@@ -18,9 +18,7 @@ typedef struct ember_columns_dsp {
     int8_t *last;           // (2, fours): the last filters; NULL: as they are
     int8_t *copies;         // (column, fours); NULL: columns are taken from the image
     uint32_t *words;        // (fours, even or odd, column) pairs of int16
-    ember_filter_dsp_t *by; // (filters,), or two; unless:
-    uint32_t *wide;         // weights and scales as ember_wide_tiles_dsp() has them;
-                            // NULL: weights are widened where they are multiplied
+    ember_filter_dsp_t *by; // (filters,), or two
     int32_t inner;          // elements of a column
     int32_t fours;          // of a column; > 0
 } ember_columns_dsp_t;
@@ -37,9 +35,8 @@ void ember_columns_dsp_measure(ember_columns_dsp_t *s);
 
 // All pairs of filters, and the last one, where it stands for itself.
 typedef struct ember_columns_tiles {
-    ember_tiles_dsp_t pairs;     // maybe none
-    ember_tiles_dsp_t last;      // maybe none
-    ember_wide_tiles_dsp_t wide; // all of them, where weights are words
+    ember_tiles_dsp_t pairs; // maybe none
+    ember_tiles_dsp_t last;  // maybe none
     const struct ember_ending_dsp *ending;
 } ember_columns_tiles_t;
 

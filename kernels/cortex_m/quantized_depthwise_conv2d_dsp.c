@@ -23,9 +23,6 @@ static int32_t run(void *state) {
     const state_t *s = state;
     const int32_t last = s->conv.channels - FOUR;
 
-    if (s->by_line) {
-        ember_lines_dsp_clear(&s->lines, &s->conv);
-    }
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
         if (s->by_line) {
