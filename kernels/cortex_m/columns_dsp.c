@@ -8,6 +8,7 @@
 #include "kernels/cortex_m/products_dsp.h"
 
 enum { FOUR = 4, COLUMNS = EMBER_COLUMNS_DSP, MOST = 1 << 15 }; // elements
+enum { SHARE = 12 }; // at least, of images to weights that are widened beforehand
 
 // The column of output (y, x).
 typedef struct {
@@ -75,18 +76,30 @@ FAST void copy_small(int8_t *to, const int8_t *from, int32_t length, int32_t cou
     }
 }
 
+// One piece of code for all callers.
+FAST void copy_lines(int8_t *to, const int8_t *from, int32_t length, int32_t pitch,
+                     int32_t rows) {
+    ember_copy_runs_dsp(to, from, length, pitch, rows);
+}
+
+// Whether rows of runs, `line` elements apart where they are copied to, lie there as
+// one.
+static bool are_lines(const runs_t *runs, int32_t line) {
+    return runs->across == 1 && runs->length == line && line >= FOUR && runs->rows > 0;
+}
+
 // Runs of rows that follow each other, `line` elements apart there.
 static void copy_runs(int8_t *to, const int8_t *from, const runs_t *runs,
                       int32_t line) {
-    if (runs->across == 1 && runs->length == line && line >= FOUR && runs->rows > 0) {
-        ember_copy_runs_dsp(to, from, line, (int32_t)runs->pitch, runs->rows);
+    if (are_lines(runs, line)) {
+        copy_lines(to, from, line, (int32_t)runs->pitch, runs->rows);
         return;
     }
     for (int32_t rows = runs->rows; rows > 0; rows--) {
         if (runs->length < FOUR) {
             copy_small(to, from, runs->length, runs->across, runs->step);
         } else if (runs->across > 0) {
-            ember_copy_runs_dsp(to, from, runs->length, runs->step, runs->across);
+            copy_lines(to, from, runs->length, runs->step, runs->across);
         }
         from += runs->pitch;
         to += line;
@@ -158,9 +171,15 @@ FAST void copy_columns(const ember_columns_dsp_t *s, const runs_t *runs,
                        const column_t *columns) {
     const int32_t pitch = s->fours * FOUR;
     const int32_t line = s->conv.width.kernel * s->conv.depth;
+    const bool lines = are_lines(runs, line);
 
     for (int32_t n = 0; n < COLUMNS; n++) {
-        copy_runs(s->copies + n * pitch, columns[n].from, runs, line);
+        int8_t *to = s->copies + n * pitch;
+        if (lines) {
+            copy_lines(to, columns[n].from, line, (int32_t)runs->pitch, runs->rows);
+        } else {
+            copy_runs(to, columns[n].from, runs, line);
+        }
     }
 }
 
@@ -186,7 +205,7 @@ static void make_columns(const ember_columns_dsp_t *s, const runs_t *runs,
 
 // Whether a single column may do without the two that three lack.
 FAST bool takes_one(const ember_columns_dsp_t *s) {
-    return s->last == NULL && s->conv.filters % FOUR == 0;
+    return s->last == NULL && s->wide == NULL && s->conv.filters % FOUR == 0;
 }
 
 // Three columns become outputs; those that lack are the first one again.
@@ -195,9 +214,9 @@ static void run_columns(const ember_columns_dsp_t *s, ember_columns_tiles_t *til
                         int8_t *const y[COLUMNS]) {
     make_columns(s, runs, columns, whole);
     if (y[0] == y[1] && takes_one(s)) {
-        ember_columns_dsp_one(s, y[0]);
+        ember_columns_dsp_one(s, tiles->ending, y[0]);
     } else {
-        ember_columns_dsp_filters(s, tiles, y);
+        tiles->ending->filters(s, tiles, y);
     }
 }
 
@@ -269,9 +288,9 @@ FAST void run_flat(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
         widen_three(s->words, x, x + second * inner, x + third * inner, s->fours,
                     offset);
         if (left == 1 && takes_one(s)) {
-            ember_columns_dsp_one(s, y);
+            ember_columns_dsp_one(s, tiles->ending, y);
         } else {
-            ember_columns_dsp_filters(s, tiles, to);
+            tiles->ending->filters(s, tiles, to);
         }
         x += COLUMNS * inner;
         y += COLUMNS * step;
@@ -291,7 +310,8 @@ static void turn(const ember_columns_dsp_t *s) {
     }
 }
 
-SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
+SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps,
+                                 const ember_ending_dsp_t *ending) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -304,7 +324,7 @@ SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t 
         fill((uint32_t *)(void *)s->copies, 1, COLUMNS * s->fours,
              (uint8_t)-conv->x_offset * 0x01010101u);
     }
-    ember_columns_dsp_set_filters(s, &tiles);
+    ember_columns_dsp_set_tiles(s, &tiles, ending);
     const bool flat = is_flat(s, &steps);
     for (int32_t n = 0; n < conv->batches; n++) {
         if (flat) {
@@ -324,6 +344,21 @@ SMALL void ember_columns_dsp_measure(ember_columns_dsp_t *s) {
     s->fours = s->inner == 0 ? 1 : (s->inner + FOUR - 1) / FOUR;
 }
 
+// Bytes of weights as words, with their scales, or 0: where they are few beside the
+// images, each is multiplied so often that widening it once pays.
+static int32_t bytes_of_wide(const ember_columns_dsp_t *s, ember_weights_s8_t from) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const int64_t images = (int64_t)conv->height.in * conv->width.in * conv->channels +
+                           (int64_t)conv->height.out * conv->width.out * conv->filters;
+    const int64_t record =
+        EMBER_WIDE_RECORD_DSP + (int64_t)EMBER_WIDE_BLOCK_DSP * s->fours;
+    const int64_t size = conv->filters / 2 * record * (int64_t)sizeof(*s->wide);
+
+    const bool fits = from == EMBER_WEIGHTS_PLAIN && conv->rows != EMBER_ROWS_REAL &&
+                      conv->filters % 2 == 0 && s->inner > 0;
+    return fits && size * SHARE <= images ? (int32_t)size : 0;
+}
+
 // Scratch: words, what scales the filters, copies, the last filters, turned weights.
 static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
                         ember_weights_s8_t from) {
@@ -331,9 +366,10 @@ static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
     const int32_t rows = conv->filters > 1 ? conv->filters : 2;
     const int32_t padded = s->fours * FOUR;
     const int32_t words = padded * COLUMNS * (int32_t)sizeof(int16_t);
-    const int32_t by = rows * (int32_t)sizeof(*s->by);
+    const int32_t wide = bytes_of_wide(s, from);
+    const int32_t by = wide > 0 ? wide : rows * (int32_t)sizeof(*s->by);
     const int32_t copies = conv->depth % FOUR == 0 ? 0 : COLUMNS * padded;
-    const int32_t last = conv->depth % FOUR == 0 ? 0 : 2 * padded;
+    const int32_t last = conv->depth % FOUR == 0 || wide > 0 ? 0 : 2 * padded;
     const int32_t weights = from == EMBER_WEIGHTS_PLAIN ? 0 : conv->filters * s->inner;
     const int32_t size = words + by + copies + last + weights;
     int8_t *scratch = ember_node_scratch(node, (size_t)size);
@@ -343,6 +379,7 @@ static void set_scratch(ember_columns_dsp_t *s, ember_node_t *node,
     }
     s->words = (uint32_t *)(void *)scratch;
     s->by = (ember_filter_dsp_t *)(void *)(scratch + words);
+    s->wide = wide > 0 ? (uint32_t *)(void *)(scratch + words) : NULL;
     scratch += words + by;
     s->copies = copies > 0 ? scratch : NULL;
     s->last = last > 0 ? scratch + copies : NULL;

@@ -44,8 +44,66 @@ SMALL static void set_tiles(const ember_columns_dsp_t *s,
     tiles->last.pairs = pairs.pairs * PAIR < filters;
 }
 
-SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
-                                         ember_columns_tiles_t *tiles) {
+// Weights of a pair of filters become words, the even ones of both before the odd ones.
+SMALL static uint32_t *widen_pair(const ember_columns_dsp_t *s, const int8_t *w,
+                                  uint32_t *to) {
+    const int8_t *second = w + s->inner;
+
+    for (int32_t left = s->inner; left > 0; left -= FOUR) {
+        const uint32_t a = left < FOUR ? ember_part_dsp(w, left) : ember_word_dsp(w);
+        const uint32_t b =
+            left < FOUR ? ember_part_dsp(second, left) : ember_word_dsp(second);
+        to[0] = ember_sxtb16(a);
+        to[1] = ember_sxtb16(b);
+        to[2] = ember_sxtb16_odd(a);
+        to[3] = ember_sxtb16_odd(b);
+        to += EMBER_WIDE_BLOCK_DSP;
+        w += FOUR;
+        second += FOUR;
+    }
+    return to;
+}
+
+SMALL static void set_wide(const ember_columns_dsp_t *s,
+                           ember_wide_tiles_dsp_t *tiles) {
+    const ember_scales_s8_t *scales = &s->conv.scales;
+    uint32_t *to = s->wide;
+
+    tiles->w = to;
+    tiles->x = s->words;
+    tiles->blocks = s->fours;
+    tiles->pairs = s->conv.filters / PAIR;
+    tiles->offset = 2 * scales->zero_point + 1;
+    for (int32_t f = 0; f < s->conv.filters; f += PAIR) {
+        uint32_t *scale = widen_pair(s, s->w + f * s->inner, to + PAIR);
+        for (int32_t i = f; i < f + PAIR; i++) {
+            const ember_filter_dsp_t by =
+                ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[i],
+                                 scales->multipliers[i], scales->shifts[i]);
+            to[i - f] = (uint32_t)by.bias;
+            *scale++ = (uint32_t)by.multiplier;
+            *scale++ = (uint32_t)by.shift;
+        }
+        to = scale;
+    }
+}
+
+SMALL void ember_columns_dsp_set_tiles(const ember_columns_dsp_t *s,
+                                       ember_columns_tiles_t *tiles,
+                                       const ember_ending_dsp_t *ending) {
+    tiles->ending = ending;
+    if (s->wide != NULL) {
+        set_wide(s, &tiles->wide);
+        return;
+    }
+    ending->set_filters(s);
+    if (s->last != NULL) {
+        copy_last(s);
+    }
+    set_tiles(s, tiles);
+}
+
+SMALL static void set_filters(const ember_columns_dsp_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const int32_t *bias = scales->bias;
     const int32_t filters = s->conv.filters;
@@ -57,10 +115,13 @@ SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
     if (filters == 1) {
         s->by[1] = s->by[0];
     }
-    if (s->last != NULL) {
-        copy_last(s);
-    }
-    set_tiles(s, tiles);
+}
+
+static void multiply_wide(ember_wide_tiles_dsp_t *tiles, int8_t *const y[COLUMNS]) {
+    tiles->y[0] = y[0];
+    tiles->y[1] = y[1];
+    tiles->y[2] = y[2];
+    ember_wide_tiles_dsp(tiles);
 }
 
 // One piece of code for all callers.
@@ -86,11 +147,8 @@ SMALL static void limit(int8_t *y, int32_t count, ember_limits_s8_t limits) {
     }
 }
 
-void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
-                               ember_columns_tiles_t *tiles, int8_t *const y[COLUMNS]) {
-    const ember_limits_s8_t limits = s->conv.scales.limits;
-    const int32_t filters = s->conv.filters;
-
+static void multiply_narrow(ember_columns_tiles_t *tiles, int32_t filters,
+                            int8_t *const y[COLUMNS]) {
     if (tiles->pairs.pairs > 0) {
         tiles->pairs.y[0] = y[0];
         tiles->pairs.y[1] = y[1];
@@ -105,6 +163,18 @@ void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
         tiles->last.y[2] = y[2] + filters - PAIR;
         multiply(&tiles->last);
     }
+}
+
+static void run_filters(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                        int8_t *const y[COLUMNS]) {
+    const ember_limits_s8_t limits = s->conv.scales.limits;
+    const int32_t filters = s->conv.filters;
+
+    if (s->wide != NULL) {
+        multiply_wide(&tiles->wide, y);
+    } else {
+        multiply_narrow(tiles, filters, y);
+    }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
         for (int32_t n = 0; n < COLUMNS; n++) {
             limit(y[n], filters, limits);
@@ -112,9 +182,27 @@ void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
     }
 }
 
-void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y) {
+static void scale_one(const ember_columns_dsp_t *s, const int32_t *sums, int32_t from,
+                      int32_t count, int8_t *y) {
     const ember_limits_s8_t limits = s->conv.scales.limits;
     const int32_t offset = 2 * s->conv.scales.zero_point + 1;
+
+    for (int32_t i = 0; i < count; i++) {
+        const ember_filter_dsp_t *by = &s->by[from + i];
+        const int32_t sum = (int32_t)((uint32_t)by->bias + (uint32_t)sums[i]);
+        const int32_t high = ember_smmlar(sum, by->multiplier, sum);
+        const int32_t shifted = (high + (high >> 31)) >> by->shift;
+        y[from + i] = (int8_t)ember_ssat8_half(shifted + offset);
+    }
+    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+        limit(y + from, count, limits);
+    }
+}
+
+const ember_ending_dsp_t ember_ending_dsp = {set_filters, run_filters, scale_one};
+
+void ember_columns_dsp_one(const ember_columns_dsp_t *s,
+                           const ember_ending_dsp_t *ending, int8_t *y) {
     const int32_t filters = s->conv.filters;
     const int8_t *w = s->w;
     int32_t sums[CHUNK];
@@ -126,16 +214,7 @@ void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y) {
         const int32_t left = filters - from;
         const int32_t count = left < CHUNK ? left : CHUNK;
         ember_tiles_4x1(sums, count / FOUR, w, s->inner, s->words, s->fours);
-        for (int32_t i = 0; i < count; i++) {
-            const ember_filter_dsp_t *by = &s->by[from + i];
-            const int32_t sum = (int32_t)((uint32_t)by->bias + (uint32_t)sums[i]);
-            const int32_t high = ember_smmlar(sum, by->multiplier, sum);
-            const int32_t shifted = (high + (high >> 31)) >> by->shift;
-            y[from + i] = (int8_t)ember_ssat8_half(shifted + offset);
-        }
+        ending->one(s, sums, from, count, y);
         w += CHUNK * s->inner;
-    }
-    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
-        limit(y, filters, limits);
     }
 }

@@ -7,7 +7,9 @@
 
 #include "kernels/cortex_m/products_dsp.h"
 
-enum { FOUR = 4, TAPS = 3, WEIGHTS = EMBER_LINES_WEIGHTS };
+enum { FOUR = 4, TAPS = 3, PAIR = 2, WEIGHTS = TAPS * PAIR * FOUR };
+// Words of scratch, where three lines are fewer, and bytes of the images for each.
+enum { LEAST = 1 << 7, MOST = 1 << 9, SHARE = 1 << 6 };
 
 // An image as lines, and the outputs.
 typedef struct {
@@ -20,8 +22,7 @@ typedef struct {
 
 // What four channels are multiplied with.
 typedef struct {
-    uint32_t weights[FOUR * WEIGHTS]; // of each line of taps: 0 and 1, 1 and 2; those
-                                      // of lines 0 and 1 a second time behind the third
+    uint32_t weights[WEIGHTS]; // (line, taps 0 and 1 or 1 and 2, channel)
     ember_filter_dsp_t by[FOUR];
 } channels_t;
 
@@ -38,53 +39,31 @@ static view_t view_of(const ember_conv_s8_t *conv, bool down) {
                     each,         y_width,       each, 3 * each};
 }
 
-// Steps of a line: two outputs, or one where they lie two elements apart.
-static int32_t steps_of(const ember_conv_s8_axis_t *along) {
-    return along->stride == 1 ? (along->out + 1) / 2 : along->out;
-}
-
 // --- lines ---------------------------------------------------------------------------
 
-// A word of the four channels one half of which lies in the image: the upper one, or
-// the lower one. What lies beside the image is 0.
-FAST void widen_half(uint32_t *to, int32_t pitch, uint32_t offset, uint32_t word,
-                     bool upper) {
-    const uint32_t even = ember_sxtab16(offset, word);
-    const uint32_t odd = ember_sxtab16_odd(offset, word);
-
-    to[0] = upper ? even << 16 : even & 0xffff;
-    to[pitch] = upper ? odd << 16 : odd & 0xffff;
-    to[2 * pitch] = upper ? even & 0xffff0000 : even >> 16;
-    to[3 * pitch] = upper ? odd & 0xffff0000 : odd >> 16;
-}
-
-// Makes a line of words from the elements that start at `x`. Words beside the image are
-// 0 already.
-static void widen(const ember_lines_dsp_t *s, const view_t *view, uint32_t offset,
-                  const int8_t *x, uint32_t *to) {
-    const int32_t pitch = s->words_each * TAPS;
-    const int32_t in = view->along->in, padding = view->along->padding;
-    const int8_t *from = x + (2 * s->inside - padding) * view->step;
-
-    if (s->past > s->inside) {
-        ember_lines_widen_dsp(to + s->inside * TAPS, pitch * (int32_t)sizeof(*to), from,
-                              view->step, s->past - s->inside, offset);
-    }
-    if (padding % 2 != 0 && s->inside <= s->words_each) {
-        widen_half(to + (s->inside - 1) * TAPS, pitch, offset, ember_word_dsp(x), true);
-    }
-    if ((in + padding) % 2 != 0 && s->past < s->words_each) {
-        const int8_t *last = x + (in - 1) * view->step;
-        widen_half(to + s->past * TAPS, pitch, offset, ember_word_dsp(last), false);
+// Makes `pairs` of pixels 0.
+FAST void clear(uint32_t *to, int32_t pairs) {
+    for (; pairs > 0; pairs--) {
+        to[0] = to[1] = to[2] = to[3] = 0;
+        to += FOUR;
     }
 }
 
-// Makes a line of zeros, or all three.
-FAST void clear(uint32_t *to, int32_t fours, int32_t step) {
-    for (; fours > 0; fours--) {
-        to[0] = to[step] = to[2 * step] = to[3 * step] = 0;
-        to += FOUR * step;
+FAST void move(uint32_t *to, const uint32_t *from, int32_t pairs) {
+    for (; pairs > 0; pairs--) {
+        const uint32_t a = from[0], b = from[1], c = from[2], d = from[3];
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+        to[3] = d;
+        to += FOUR;
+        from += FOUR;
     }
+}
+
+// One piece of code for all callers.
+static __attribute__((noinline)) void widen(const ember_lines_widen_dsp_t *lines) {
+    ember_lines_widen_dsp(lines);
 }
 
 SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
@@ -99,37 +78,105 @@ SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
 
 // --- images --------------------------------------------------------------------------
 
-static void set_channel(const ember_conv_s8_t *conv, const view_t *view, int32_t at,
-                        uint32_t *weights, ember_filter_dsp_t *by) {
+// The weights of the four channels from `at` on.
+SMALL static void set_channels(const ember_conv_s8_t *conv, const view_t *view,
+                               int32_t at, channels_t *channels) {
     const ember_scales_s8_t *scales = &conv->scales;
-    const int8_t *w = conv->w + at;
+    ember_lines_widen_dsp_t taps = {
+        .x = conv->w + at,
+        .to = channels->weights,
+        .lines = TAPS,
+        .pitch = view->line_of_taps,
+        .to_pitch = PAIR * FOUR * (int32_t)sizeof(uint32_t),
+        .step = view->tap,
+        .pairs = 1,
+    };
 
-    for (int32_t i = 0; i < TAPS; i++) {
-        const uint32_t second = (uint32_t)(uint16_t)w[view->tap];
-        weights[2 * i] = (uint32_t)(uint16_t)w[0] | second << 16;
-        weights[2 * i + 1] = second | (uint32_t)w[2 * view->tap] << 16;
-        w += view->line_of_taps;
+    widen(&taps);
+    taps.x += view->tap;
+    taps.to += FOUR;
+    widen(&taps);
+    for (int32_t c = 0; c < FOUR; c++) {
+        channels->by[c] =
+            ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at + c],
+                             scales->multipliers[at + c], scales->shifts[at + c]);
     }
-    memcpy(weights + 2 * TAPS, weights, (WEIGHTS - 2 * TAPS) * sizeof(*weights));
-    *by = ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at],
-                           scales->multipliers[at], scales->shifts[at]);
 }
 
-static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
-                                    const ember_conv_s8_t *conv, const view_t *view,
-                                    const channels_t *channels) {
-    const int32_t out = view->along->out, steps = steps_of(view->along);
-    const bool odd = view->along->stride == 1 && out % 2 != 0;
+SMALL static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
+                                          const ember_conv_s8_t *conv,
+                                          const view_t *view,
+                                          const channels_t *channels) {
+    const int32_t out = view->along->out;
+    const int32_t pitch = s->pairs * FOUR * (int32_t)sizeof(*s->words);
+    const int32_t step = out > 1 ? view->y_step : 0;
 
     return (ember_lines_run_dsp_t){
         .x = s->words,
+        .pitch = pitch,
+        .weights = channels->weights,
         .by = channels->by,
-        .step = view->y_step,
-        .rounds = (steps - 1 - odd) * 256,
-        .spare = odd ? 0 : view->y_step,
+        .step = step,
+        .span = out / PAIR * PAIR * step,
+        .odd = out > 1 && out % PAIR != 0,
         .offset = 2 * conv->scales.zero_point + 1,
-        .skip = (s->words_each - steps) * TAPS * (int32_t)sizeof(uint32_t),
+        .down = view->across->stride * pitch,
+        .y_down = view->y_pitch,
+        .apart = view->along->stride > 1,
     };
+}
+
+// The lines of the image whose words are in scratch.
+typedef struct {
+    int32_t first;
+    int32_t past;
+} held_t;
+
+// What is the same of all lines that are widened.
+static ember_lines_widen_dsp_t
+widen_of(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv, const view_t *view) {
+    const int32_t padding = view->along->padding;
+    const int32_t lead = padding % PAIR, left = s->inside - lead;
+
+    return (ember_lines_widen_dsp_t){
+        .pitch = view->pitch,
+        .to_pitch = s->pairs * FOUR * (int32_t)sizeof(uint32_t),
+        .offset = ember_both_dsp(conv->x_offset),
+        .step = view->step,
+        .lead = lead,
+        .pairs = left / PAIR,
+        .tail = left % PAIR,
+    };
+}
+
+// Makes lines `first` to `past` - 1 words. Those that are already are moved.
+SMALL static void make_lines(const ember_lines_dsp_t *s, const view_t *view,
+                             ember_lines_widen_dsp_t *inside, const int8_t *x,
+                             held_t held, held_t lines) {
+    const int32_t pitch = s->pairs * FOUR, in = view->across->in;
+    uint32_t *to = s->words;
+    int32_t line = lines.first;
+
+    if (held.past > line) {
+        move(to, to + (line - held.first) * pitch, (held.past - line) * s->pairs);
+        to += (held.past - line) * pitch;
+        line = held.past;
+    }
+    const int32_t past = lines.past < in ? lines.past : in;
+    while (line < lines.past) {
+        const bool beside = line < 0 || line >= in;
+        const int32_t count = beside ? 1 : past - line;
+        if (beside) {
+            clear(to, s->pairs);
+        } else if (s->inside > 0) {
+            inside->x = x + line * view->pitch;
+            inside->to = to + view->along->padding / PAIR * FOUR;
+            inside->lines = count;
+            widen(inside);
+        }
+        to += count * pitch;
+        line += count;
+    }
 }
 
 static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
@@ -137,35 +184,25 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
                       int8_t *y) {
     const ember_limits_s8_t limits = conv->scales.limits;
     const ember_conv_s8_axis_t *across = view->across;
-    const uint32_t offset = ember_both_dsp(conv->x_offset);
     ember_lines_run_dsp_t run = run_of(s, conv, view, channels);
-    int32_t made = -across->padding; // lines before this one are words already
-    int32_t slot = 0;                // where the next one goes, in place of the oldest
+    ember_lines_widen_dsp_t inside = widen_of(s, conv, view);
+    held_t held = {0, INT32_MIN};
 
-    for (int32_t out = 0; out < across->out; out++) {
-        const int32_t first = out * across->stride - across->padding;
-        made = made < first ? first : made;
-        for (; made < first + TAPS; made++) {
-            if (made >= 0 && made < across->in) {
-                widen(s, view, offset, x + made * view->pitch, s->words + slot);
-            } else {
-                clear(s->words + slot, s->words_each, TAPS);
-            }
-            slot = slot == TAPS - 1 ? 0 : slot + 1;
-        }
-        // The oldest line, that of the first taps, lies in this slot.
-        run.weights = channels->weights + (slot == 0 ? 0 : TAPS - slot) * 2;
+    for (int32_t row = 0; row < across->out; row += run.rows) {
+        const int32_t left = across->out - row;
+        run.rows = s->rows < left ? s->rows : left;
+        const int32_t first = row * across->stride - across->padding;
+        const held_t lines = {first, first + (run.rows - 1) * across->stride + TAPS};
+        make_lines(s, view, &inside, x, held, lines);
+        held = lines;
         run.y = y;
-        run.end = y + FOUR;
-        if (view->along->stride == 1) {
-            ember_lines_1_dsp(&run);
-        } else {
-            ember_lines_2_dsp(&run);
+        ember_lines_dsp(&run);
+        for (int32_t i = run.rows; i > 0; i--) {
+            if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+                limit(y, view->along->out, view->y_step, limits);
+            }
+            y += view->y_pitch;
         }
-        if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
-            limit(y, view->along->out, view->y_step, limits);
-        }
-        y += view->y_pitch;
     }
 }
 
@@ -178,11 +215,7 @@ SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t
         (ptrdiff_t)conv->height.out * conv->width.out * conv->channels;
     channels_t channels;
 
-    for (int32_t c = 0; c < FOUR; c++) {
-        set_channel(conv, &view, first + c, channels.weights + c * WEIGHTS,
-                    &channels.by[c]);
-    }
-    clear(s->words, TAPS * s->words_each, 1);
+    set_channels(conv, &view, first, &channels);
     for (int32_t n = 0; n < conv->batches; n++) {
         run_image(s, conv, &view, &channels, conv->x + first + n * x_image,
                   conv->y + first + n * y_image);
@@ -196,12 +229,33 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
 }
 
 static bool runs_along(const ember_conv_s8_axis_t *axis) {
-    return axis->stride <= 2 && axis->out > 1;
+    return axis->stride <= 2 && axis->out > 0;
 }
 
 SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
     return is_three(&conv->height) && is_three(&conv->width) &&
            (runs_along(&conv->height) || runs_along(&conv->width));
+}
+
+// As many rows at a time as there is room for their lines: little beside the images.
+static void set_rows(ember_lines_dsp_t *s, const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    const ember_conv_s8_axis_t *across = s->down ? width : height;
+    const int64_t pixels =
+        (int64_t)height->in * width->in + (int64_t)height->out * width->out;
+    const int64_t share = pixels * conv->channels / SHARE;
+    const int32_t most = share < MOST ? (int32_t)share : MOST;
+    const int32_t room = most > LEAST ? most : LEAST;
+    const int32_t fit = room / (s->pairs * FOUR) - TAPS;
+    const int32_t rows = (fit > 0 ? fit / across->stride : 0) + 1;
+
+    s->rows = rows < across->out ? rows : across->out;
+}
+
+// Lines that the rows take.
+static int32_t lines_of(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv) {
+    const int32_t stride = s->down ? conv->width.stride : conv->height.stride;
+    return (s->rows - 1) * stride + TAPS;
 }
 
 SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
@@ -210,9 +264,14 @@ SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
 
     s->down = runs_along(&conv->height) && (taller || !runs_along(&conv->width));
     const ember_conv_s8_axis_t *along = s->down ? &conv->height : &conv->width;
-    const int32_t past = (along->in + along->padding) / 2;
-    s->words_each = steps_of(along) + 1;
-    s->past = past < s->words_each ? past : s->words_each;
-    s->inside = (along->padding + 1) / 2;
-    return s->words_each * TAPS * FOUR * (int32_t)sizeof(uint32_t);
+    s->pairs = (along->out + 1) / PAIR * along->stride + 1;
+    const int32_t room = s->pairs * PAIR - along->padding;
+    s->inside = along->in < room ? along->in : room;
+    set_rows(s, conv);
+    return lines_of(s, conv) * s->pairs * FOUR * (int32_t)sizeof(uint32_t);
+}
+
+SMALL void ember_lines_dsp_clear(const ember_lines_dsp_t *s,
+                                 const ember_conv_s8_t *conv) {
+    clear(s->words, lines_of(s, conv) * s->pairs);
 }

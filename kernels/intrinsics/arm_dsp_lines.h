@@ -6,171 +6,279 @@
 
 #include <arm_dsp.h>
 
-// Words of four channels: of each, what lies in `x` and `step` bytes behind it, then
-// what lies two steps on. Words of a channel are three apart, channels `pitch` bytes.
-static inline void ember_lines_widen_dsp(uint32_t *to, int32_t pitch, const int8_t *x,
-                                         int32_t step, int32_t count, uint32_t offset) {
-    register uint32_t *r0 __asm__("r0") = to;
-    register int32_t r1 __asm__("r1") = pitch;
-    register const int8_t *r2 __asm__("r2") = x;
-    register int32_t r3 __asm__("r3") = step;
-    register int32_t r12 __asm__("r12") = count;
-    register uint32_t r14 __asm__("r14") = offset;
+// Lines of pixels that become words.
+typedef struct ember_lines_widen_dsp {
+    const int8_t *x; // four channels
+    uint32_t *to;    // (line, pair of pixels, channel): what both pixels have of it
+    int32_t lines;   // > 0
+    int32_t pitch;   // bytes of x from line to line
+    int32_t to_pitch;
+    uint32_t offset; // added to each half
+    int32_t step;    // bytes from pixel to pixel
+    int32_t lead;    // whether the first pixel is the second of a pair
+    int32_t pairs;
+    int32_t tail; // whether the last one is the first of a pair
+} ember_lines_widen_dsp_t;
 
+// What is left of a half pair is 0.
+static inline void ember_lines_widen_dsp(const ember_lines_widen_dsp_t *lines) {
+    register const ember_lines_widen_dsp_t *r0 __asm__("r0") = lines;
+
+#define EMBER_LINES_WORDS_DSP(offset, a, b)                                            \
+    "sxtab16 r3, " offset ", " a "\n\t"                                                \
+    "sxtab16 " a ", " offset ", " a ", ror #8\n\t"                                     \
+    "str r3, [r0], #16\n\t"                                                            \
+    "str " a ", [r0, #-12]\n\t"                                                        \
+    "sxtab16 r3, " offset ", " b "\n\t"                                                \
+    "sxtab16 " b ", " offset ", " b ", ror #8\n\t"                                     \
+    "str r3, [r0, #-8]\n\t"                                                            \
+    "str " b ", [r0, #-4]\n\t"
     __asm__ volatile("push {r4-r11}\n\t"
-                     "add r4, r0, r1\n\t"
-                     "add r5, r4, r1\n\t"
-                     "add r6, r5, r1\n\t"
+                     "mov r14, r0\n\t"
+                     "ldmia r0, {r7-r12}\n\t"
+                     "ldr r2, [r14, #24]\n\t"
                      "1:\n\t"
-                     "ldr r7, [r2]\n\t"
-                     "ldr r8, [r2, r3]\n\t"
-                     "add r2, r2, r3, lsl #1\n\t"
-                     "sxtab16 r9, r14, r7\n\t"
-                     "sxtab16 r10, r14, r8\n\t"
-                     "sxtab16 r7, r14, r7, ror #8\n\t"
-                     "sxtab16 r8, r14, r8, ror #8\n\t"
-                     "pkhbt r11, r9, r10, lsl #16\n\t"
-                     "pkhtb r10, r10, r9, asr #16\n\t"
-                     "pkhbt r9, r7, r8, lsl #16\n\t"
-                     "pkhtb r8, r8, r7, asr #16\n\t"
-                     "str r11, [r0], #12\n\t"
-                     "str r9, [r4], #12\n\t"
-                     "str r10, [r5], #12\n\t"
-                     "str r8, [r6], #12\n\t"
-                     "subs r12, #1\n\t"
+                     "ldr r3, [r14, #28]\n\t"
+                     "mov r0, r8\n\t"
+                     "mov r1, r7\n\t"
+                     "add r8, r11\n\t"
+                     "add r7, r10\n\t"
+                     "cbz r3, 2f\n\t"
+                     "ldr r4, [r1]\n\t"
+                     "add r1, r2\n\t"
+                     "lsr r6, r12, #16\n\t"
+                     "lsl r5, r4, #16\n\t"
+                     "lsr r4, r4, #16\n\t"
+                     "lsl r6, r6, #16\n\t"
+                     "lsl r4, r4, #16\n\t" EMBER_LINES_WORDS_DSP("r6", "r5", "r4") //
+                     "2:\n\t"
+                     "ldr r6, [r14, #32]\n\t"
+                     "cbz r6, 4f\n\t"
+                     "3:\n\t"
+                     "ldr r4, [r1]\n\t"
+                     "ldr r5, [r1, r2]\n\t"
+                     "add r1, r1, r2, lsl #1\n\t"
+                     "pkhbt r3, r4, r5, lsl #16\n\t"
+                     "pkhtb r5, r5, r4, asr #16\n\t"
+                     "mov r4, r3\n\t" EMBER_LINES_WORDS_DSP("r12", "r4", "r5") //
+                     "subs r6, #1\n\t"
+                     "bne 3b\n\t"
+                     "4:\n\t"
+                     "ldr r6, [r14, #36]\n\t"
+                     "cbz r6, 5f\n\t"
+                     "ldr r4, [r1]\n\t"
+                     "uxth r6, r12\n\t"
+                     "uxth r5, r4\n\t"
+                     "lsr r4, r4, #16\n\t" EMBER_LINES_WORDS_DSP("r6", "r5", "r4") //
+                     "5:\n\t"
+                     "subs r9, #1\n\t"
                      "bne 1b\n\t"
                      "pop {r4-r11}"
-                     : "+r"(r0), "+r"(r2), "+r"(r12)
-                     : "r"(r1), "r"(r3), "r"(r14)
-                     : "cc", "memory");
-}
-
-// A row of outputs of four channels with 3 x 3 taps. Words have two elements of a line
-// that follow each other; those of three lines lie side by side.
-typedef struct ember_lines_run_dsp {
-    const uint32_t *x;            // (channel, word, line)
-    const uint32_t *weights;      // of each line: taps 0 and 1, 1 and 2; the next
-                                  // channel's are EMBER_LINES_WEIGHTS words on
-    const ember_filter_dsp_t *by; // of the first channel
-    int8_t *y;                    // of the first channel
-    int32_t step;                 // bytes from output to output; > 0
-    int32_t rounds;               // 256 times those that follow the first
-    int32_t spare;                // 0: one more output follows; else `step`
-    int32_t offset;               // twice the zero point, and 1
-    int32_t skip;      // bytes of a channel's words behind those of its rounds
-    const int8_t *end; // the first output of the channel behind the last
-} ember_lines_run_dsp_t;
-
-enum { EMBER_LINES_WEIGHTS = 10 };
-
-// What a channel begins and ends with. What is left of the rounds and the shift share a
-// register. The one output more is a round that writes its second output where the
-// first goes then: its step is 0, which the spare one takes the place of behind it.
-#define EMBER_LINES_BEGIN_DSP                                                          \
-    "push {r4-r11}\n\t"                                                                \
-    "ldmia r0, {r0-r9}\n\t"                                                            \
-    "push {r0-r9}\n\t"                                                                 \
-    "1:\n\t"                                                                           \
-    "ldr r12, [sp, #4]\n\t"                                                            \
-    "ldr r14, [sp, #8]\n\t"                                                            \
-    "ldmia r12, {r4-r9}\n\t"                                                           \
-    "add r12, #40\n\t"                                                                 \
-    "ldmia r14!, {r1, r2, r3}\n\t"                                                     \
-    "str r12, [sp, #4]\n\t"                                                            \
-    "str r14, [sp, #8]\n\t"                                                            \
-    "str r1, [sp]\n\t"                                                                 \
-    "ldr r1, [sp, #12]\n\t"                                                            \
-    "ldr r11, [sp, #20]\n\t"                                                           \
-    "add r12, r1, #1\n\t"                                                              \
-    "str r12, [sp, #12]\n\t"                                                           \
-    "orr r3, r11\n\t"
-
-#define EMBER_LINES_END_DSP                                                            \
-    "subs r3, #256\n\t"                                                                \
-    "bpl 2b\n\t"                                                                       \
-    "ldr r10, [sp, #16]\n\t"                                                           \
-    "ldr r11, [sp, #24]\n\t"                                                           \
-    "str r10, [sp, #24]\n\t"                                                           \
-    "str r11, [sp, #16]\n\t"                                                           \
-    "cmp r11, #0\n\t"                                                                  \
-    "beq 2b\n\t"                                                                       \
-    "ldr r12, [sp, #32]\n\t"                                                           \
-    "ldr r11, [sp, #36]\n\t"                                                           \
-    "ldr r10, [sp, #12]\n\t"                                                           \
-    "add r0, r12\n\t"                                                                  \
-    "cmp r10, r11\n\t"                                                                 \
-    "bne 1b\n\t"                                                                       \
-    "add sp, #40\n\t"                                                                  \
-    "pop {r4-r11}"
-
-#define EMBER_LINES_SCALE_DSP(sum)                                                     \
-    "smmlar " sum ", " sum ", r2, " sum "\n\t"                                         \
-    "add " sum ", " sum ", " sum ", asr #31\n\t"                                       \
-    "asr " sum ", " sum ", r3\n\t"                                                     \
-    "add " sum ", r10\n\t"                                                             \
-    "ssat " sum ", #8, " sum ", asr #1\n\t"
-
-// Rounds of two neighbouring outputs.
-static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
-    register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
-
-    __asm__ volatile(EMBER_LINES_BEGIN_DSP "2:\n\t"
-                                           "ldr r14, [sp]\n\t"
-                                           "ldr r10, [r0, #4]\n\t"
-                                           "ldr r11, [r0, #16]\n\t"
-                                           "smlad r12, r10, r6, r14\n\t"
-                                           "smlatb r14, r10, r6, r14\n\t"
-                                           "smlabt r12, r11, r7, r12\n\t"
-                                           "smlad r14, r11, r7, r14\n\t"
-                                           "ldr r10, [r0, #8]\n\t"
-                                           "ldr r11, [r0, #20]\n\t"
-                                           "smlad r12, r10, r8, r12\n\t"
-                                           "smlatb r14, r10, r8, r14\n\t"
-                                           "smlabt r12, r11, r9, r12\n\t"
-                                           "smlad r14, r11, r9, r14\n\t"
-                                           "ldr r11, [r0, #12]\n\t"
-                                           "ldr r10, [r0], #12\n\t"
-                                           "smlabt r12, r11, r5, r12\n\t"
-                                           "smlad r14, r11, r5, r14\n\t"
-                                           "smlad r12, r10, r4, r12\n\t"
-                                           "smlatb r14, r10, r4, r14\n\t"
-                                           "ldr r10, [sp, #28]\n\t"
-                                           "ldr r11, [sp, #16]\n\t" //
-                     EMBER_LINES_SCALE_DSP("r12")                   //
-                     EMBER_LINES_SCALE_DSP("r14")                   //
-                     "strb r14, [r1, r11]\n\t"
-                     "strb r12, [r1]\n\t"
-                     "add r1, r1, r11, lsl #1\n\t" //
-                     EMBER_LINES_END_DSP
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
+#undef EMBER_LINES_WORDS_DSP
 }
 
-// Rounds of one output, which lie two elements apart.
-static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
+// Rows of outputs of four channels with 3 x 3 taps, two outputs at a time.
+typedef struct ember_lines_run_dsp {
+    const uint32_t *x;            // (line, pair, channel), as above
+    int32_t pitch;                // bytes from line to line
+    const uint32_t *weights;      // (line, taps 0 and 1 or 1 and 2, channel)
+    const ember_filter_dsp_t *by; // of the four channels
+    int8_t *y;
+    int32_t step;   // bytes from output to output; 0: the first of two counts
+    int32_t span;   // to the output behind the last two of a row
+    int32_t odd;    // whether one more follows them
+    int32_t offset; // twice the zero point, and 1
+    int32_t down;   // bytes of words, and of outputs, from row to row
+    int32_t y_down;
+    int32_t rows;  // > 0
+    int32_t apart; // whether outputs lie two pixels apart, not one
+} ember_lines_run_dsp_t;
+
+// What a row begins with: words in r0, their pitch in r1, all else on the stack,
+// weights first. Sums of the first output in r2-r5, of the second in r6-r9, which begin
+// where the first do.
+#define EMBER_LINES_BEGIN_DSP                                                          \
+    "push {r4-r11}\n\t"                                                                \
+    "mov r12, r0\n\t"                                                                  \
+    "sub sp, #160\n\t"                                                                 \
+    "ldr r14, [r12, #8]\n\t"                                                           \
+    "mov r0, sp\n\t"                                                                   \
+    ".irp i, 0, 1, 2\n\t"                                                              \
+    "ldmia r14!, {r2-r9}\n\t"                                                          \
+    "stmia r0!, {r2-r9}\n\t"                                                           \
+    ".endr\n\t"                                                                        \
+    "add r14, r12, #12\n\t"                                                            \
+    "ldmia r14, {r2-r10}\n\t"                                                          \
+    "stmia r0, {r2-r10}\n\t"                                                           \
+    "ldmia r12, {r0, r1}\n\t"                                                          \
+    "add r5, r3\n\t"                                                                   \
+    "str r4, [sp, #132]\n\t"                                                           \
+    "str r6, [sp, #136]\n\t"                                                           \
+    "str r0, [sp, #140]\n\t"                                                           \
+    "str r3, [sp, #144]\n\t"                                                           \
+    "str r5, [sp, #148]\n\t"                                                           \
+    "ldr r6, [r12, #48]\n\t"                                                           \
+    "str r6, [sp, #152]\n\t"                                                           \
+    "mov r14, r2\n\t"
+
+#define EMBER_LINES_BIAS_DSP                                                           \
+    "ldr r2, [r14]\n\t"                                                                \
+    "ldr r3, [r14, #12]\n\t"                                                           \
+    "ldr r4, [r14, #24]\n\t"                                                           \
+    "ldr r5, [r14, #36]\n\t"
+
+// Both outputs of a channel, by the row of r14 at `at`, the zero point in r12.
+#define EMBER_LINES_SCALE_DSP(at, a, b)                                                \
+    "ldr r10, [r14, #" at " + 4]\n\t"                                                  \
+    "ldr r11, [r14, #" at " + 8]\n\t"                                                  \
+    ".irp sum, " a ", " b "\n\t"                                                       \
+    "smmlar \\sum, \\sum, r10, \\sum\n\t"                                              \
+    "add \\sum, \\sum, \\sum, asr #31\n\t"                                             \
+    "asr \\sum, \\sum, r11\n\t"                                                        \
+    "add \\sum, r12\n\t"                                                               \
+    "ssat \\sum, #8, \\sum, asr #1\n\t"                                                \
+    ".endr\n\t"
+
+// Stores both outputs, the second first, and goes on with the next two
+// words on, with the last one, or with the next row.
+#define EMBER_LINES_END_DSP                                                            \
+    "sub r0, r0, r1, lsl #1\n\t"                                                       \
+    "ldr r14, [sp, #96]\n\t"                                                           \
+    "ldr r12, [sp, #116]\n\t" EMBER_LINES_SCALE_DSP("0", "r2", "r6")                   \
+        EMBER_LINES_SCALE_DSP("12", "r3", "r7")                                        \
+            EMBER_LINES_SCALE_DSP("24", "r4", "r8") EMBER_LINES_SCALE_DSP(             \
+                "36", "r5", "r9") "bfi r2, r3, #8, #8\n\t"                             \
+                                  "bfi r6, r7, #8, #8\n\t"                             \
+                                  "bfi r2, r4, #16, #8\n\t"                            \
+                                  "bfi r6, r8, #16, #8\n\t"                            \
+                                  "bfi r2, r5, #24, #8\n\t"                            \
+                                  "bfi r6, r9, #24, #8\n\t"                            \
+                                  "ldr r10, [sp, #100]\n\t"                            \
+                                  "ldr r11, [sp, #104]\n\t"                            \
+                                  "ldr r12, [sp, #148]\n\t"                            \
+                                  "str r6, [r10, r11]\n\t"                             \
+                                  "str r2, [r10]\n\t"                                  \
+                                  "add r10, r10, r11, lsl #1\n\t"                      \
+                                  "str r10, [sp, #100]\n\t"                            \
+                                  "add r0, #16\n\t" EMBER_LINES_BIAS_DSP               \
+                                  "ldr r6, [sp, #152]\n\t"                             \
+                                  "cmp r10, r12\n\t"                                   \
+                                  "bne 1b\n\t"                                         \
+                                  "ldr r12, [sp, #112]\n\t"                            \
+                                  "cmp r12, #0\n\t"                                    \
+                                  "beq 2f\n\t"                                         \
+                                  "mov r12, #0\n\t"                                    \
+                                  "str r12, [sp, #104]\n\t"                            \
+                                  "str r12, [sp, #112]\n\t"                            \
+                                  "b 1b\n\t"                                           \
+                                  "2:\n\t"                                             \
+                                  "ldr r14, [sp, #120]\n\t"                            \
+                                  "ldr r7, [sp, #124]\n\t"                             \
+                                  "ldr r8, [sp, #128]\n\t"                             \
+                                  "ldr r9, [sp, #132]\n\t"                             \
+                                  "ldr r10, [sp, #136]\n\t"                            \
+                                  "ldr r0, [sp, #140]\n\t"                             \
+                                  "ldr r11, [sp, #144]\n\t"                            \
+                                  "ldr r12, [sp, #108]\n\t"                            \
+                                  "add r0, r14\n\t"                                    \
+                                  "add r11, r7\n\t"                                    \
+                                  "add r12, r11\n\t"                                   \
+                                  "subs r8, #1\n\t"                                    \
+                                  "str r11, [sp, #100]\n\t"                            \
+                                  "str r9, [sp, #104]\n\t"                             \
+                                  "str r10, [sp, #112]\n\t"                            \
+                                  "str r8, [sp, #128]\n\t"                             \
+                                  "str r0, [sp, #140]\n\t"                             \
+                                  "str r11, [sp, #144]\n\t"                            \
+                                  "str r12, [sp, #148]\n\t"                            \
+                                  "bne 1b\n\t"                                         \
+                                  "add sp, #160\n\t"                                   \
+                                  "pop {r4-r11}"
+
+#define EMBER_LINES_DOWN_DSP                                                           \
+    ".if \\line < 2\n\t"                                                               \
+    "add r0, r1\n\t"                                                                   \
+    ".endif\n\t"
+
+// Two channels of a pair of pixels, in r10 and r11, and their weights.
+#define EMBER_LINES_CHANNELS_DSP(pair, taps, channel)                                  \
+    "ldr r10, [r0, #" pair " * 16 + " channel " * 4]\n\t"                              \
+    "ldr r11, [r0, #" pair " * 16 + " channel " * 4 + 4]\n\t"                          \
+    "ldr r12, [sp, #\\line * 32 + " taps " * 16 + " channel " * 4]\n\t"                \
+    "ldr r14, [sp, #\\line * 32 + " taps " * 16 + " channel " * 4 + 4]\n\t"
+
+// Adds to both sums of a channel: pixels 0 and 1 to the first, with taps 0 and 1, pixel
+// 1 to the second; the first line begins both.
+#define EMBER_LINES_LEFT_DSP(x, w, first, second)                                      \
+    ".if \\line == 0\n\t"                                                              \
+    "smlatb " second ", " x ", " w ", " first "\n\t"                                   \
+    ".else\n\t"                                                                        \
+    "smlatb " second ", " x ", " w ", " second "\n\t"                                  \
+    ".endif\n\t"                                                                       \
+    "smlad " first ", " x ", " w ", " first "\n\t"
+
+// Pixel 2 to the first, with tap 2, and pixels 2 and 3 to the second.
+#define EMBER_LINES_RIGHT_DSP(x, w, first, second)                                     \
+    "smlabt " first ", " x ", " w ", " first "\n\t"                                    \
+    "smlad " second ", " x ", " w ", " second "\n\t"
+
+// A channel of two outputs that lie two pixels apart.
+#define EMBER_LINES_APART_DSP(channel, first, second)                                  \
+    "ldr r10, [r0, #" channel " * 4]\n\t"                                              \
+    "ldr r11, [r0, #16 + " channel " * 4]\n\t"                                         \
+    "ldr r12, [sp, #\\line * 32 + " channel " * 4]\n\t"                                \
+    "ldr r14, [sp, #\\line * 32 + 16 + " channel " * 4]\n\t"                           \
+    ".if \\line == 0\n\t"                                                              \
+    "smlad " second ", r11, r12, " first "\n\t"                                        \
+    ".else\n\t"                                                                        \
+    "smlad " second ", r11, r12, " second "\n\t"                                       \
+    ".endif\n\t"                                                                       \
+    "smlad " first ", r10, r12, " first "\n\t"                                         \
+    "ldr r10, [r0, #32 + " channel " * 4]\n\t"                                         \
+    "smlabt " first ", r11, r14, " first "\n\t"                                        \
+    "smlabt " second ", r10, r14, " second "\n\t"
+
+// Two channels of outputs of neighbouring pixels, of the first pair of pixels or the
+// next.
+#define EMBER_LINES_NEXT_DSP                                                           \
+    EMBER_LINES_CHANNELS_DSP("0", "0", "0")                                            \
+    EMBER_LINES_LEFT_DSP("r10", "r12", "r2", "r6")                                     \
+    EMBER_LINES_LEFT_DSP("r11", "r14", "r3", "r7")                                     \
+    EMBER_LINES_CHANNELS_DSP("0", "0", "2")                                            \
+    EMBER_LINES_LEFT_DSP("r10", "r12", "r4", "r8")                                     \
+    EMBER_LINES_LEFT_DSP("r11", "r14", "r5", "r9")                                     \
+    EMBER_LINES_CHANNELS_DSP("1", "1", "0")                                            \
+    EMBER_LINES_RIGHT_DSP("r10", "r12", "r2", "r6")                                    \
+    EMBER_LINES_RIGHT_DSP("r11", "r14", "r3", "r7")                                    \
+    EMBER_LINES_CHANNELS_DSP("1", "1", "2")                                            \
+    EMBER_LINES_RIGHT_DSP("r10", "r12", "r4", "r8")                                    \
+    EMBER_LINES_RIGHT_DSP("r11", "r14", "r5", "r9")
+
+// In one piece, since the sums take most registers: a round of two outputs for either
+// distance, and one end of both.
+static inline void ember_lines_dsp(const ember_lines_run_dsp_t *run) {
     register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
 
-    __asm__ volatile(EMBER_LINES_BEGIN_DSP "2:\n\t"
-                                           "ldr r12, [sp]\n\t"
-                                           "ldr r10, [r0, #4]\n\t"
-                                           "ldr r11, [r0, #16]\n\t"
-                                           "ldr r14, [r0, #8]\n\t"
-                                           "smlad r12, r10, r6, r12\n\t"
-                                           "smlabt r12, r11, r7, r12\n\t"
-                                           "smlad r12, r14, r8, r12\n\t"
-                                           "ldr r11, [r0, #20]\n\t"
-                                           "ldr r10, [r0, #12]\n\t"
-                                           "ldr r14, [r0], #12\n\t"
-                                           "smlabt r12, r11, r9, r12\n\t"
-                                           "smlabt r12, r10, r5, r12\n\t"
-                                           "smlad r12, r14, r4, r12\n\t"
-                                           "ldr r10, [sp, #28]\n\t"
-                                           "ldr r11, [sp, #16]\n\t" //
-                     EMBER_LINES_SCALE_DSP("r12")                   //
-                     "strb r12, [r1]\n\t"
-                     "add r1, r11\n\t" //
-                     EMBER_LINES_END_DSP
+    __asm__ volatile(EMBER_LINES_BEGIN_DSP EMBER_LINES_BIAS_DSP
+                     "1:\n\t"
+                     "cmp r6, #0\n\t"
+                     "beq 4f\n\t"
+                     ".irp line, 0, 1, 2\n\t"               //
+                     EMBER_LINES_APART_DSP("0", "r2", "r6") //
+                     EMBER_LINES_APART_DSP("1", "r3", "r7") //
+                     EMBER_LINES_APART_DSP("2", "r4", "r8") //
+                     EMBER_LINES_APART_DSP("3", "r5", "r9") //
+                     EMBER_LINES_DOWN_DSP ".endr\n\t"
+                                          "add r0, #16\n\t"
+                                          "b 5f\n\t"
+                                          "4:\n\t"
+                                          ".irp line, 0, 1, 2\n\t"     //
+                     EMBER_LINES_NEXT_DSP                              //
+                     EMBER_LINES_DOWN_DSP ".endr\n\t"                  //
+                                          "5:\n\t" EMBER_LINES_END_DSP //
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");

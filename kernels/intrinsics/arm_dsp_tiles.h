@@ -18,10 +18,10 @@ typedef struct ember_tiles_dsp {
     int32_t offset;               // twice the zero point, and 1
 } ember_tiles_dsp_t;
 
-// One block of four weights. Loads stand side by side for a Cortex-M4: it takes two
-// cycles for the first and one for each behind it, but one more than their number for
-// those of LDM. A Cortex-M7, the one core of Armv7E-M with double precision, issues a
-// load and a product at once.
+// One block of four weights. Loads are grouped for the Cortex-M4: it takes two cycles
+// for the first and one for each after it, but one more than their number for those of
+// LDM. A Cortex-M7, the only Armv7E-M core with double precision, issues a load and a
+// product at once.
 #if __ARM_ARCH == 7 && defined(__ARM_FP) && (__ARM_FP & 8) != 0
 #define EMBER_TILES_BLOCK_DSP                                                          \
     "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
@@ -102,10 +102,10 @@ typedef struct ember_tiles_dsp {
     "smlad r9, r12, r6, r9\n\t"
 #endif
 
-// Of the fields of a task in r0-r5, r5 the end of the filters: r14 becomes the blocks
-// to skip, r3 the blocks of all rounds, r10 the end of the columns, r11 the bytes from
-// the end of a pair to the next. They and r4-r9 are the frame on the stack, r3 the
-// filters.
+// From the fields of a task in r0-r5, where r5 is the end of the filters: r14 becomes
+// the blocks to skip, r3 the blocks of all rounds, r10 the end of the columns, r11 the
+// bytes from the end of a pair to the next. They and r4-r9 form the frame on the stack,
+// r3 the filters.
 #define EMBER_TILES_OPEN_DSP                                                           \
     "rsb r12, r3, #0\n\t"                                                              \
     "and r14, r12, #3\n\t"                                                             \
@@ -123,7 +123,7 @@ typedef struct ember_tiles_dsp {
     "push {r1, r4-r12}\n\t"                                                            \
     "mov r3, r4\n\t"
 
-// The sums r7-r9 and r10, r11, r14 of a pair, which begin with r7 and r10.
+// The sums r7-r9 and r10, r11, r14 of a pair, which start with r7 and r10.
 #define EMBER_TILES_LOOP_DSP                                                           \
     "ldr r12, [sp, #36]\n\t"                                                           \
     "mov r8, r7\n\t"                                                                   \
@@ -142,7 +142,7 @@ typedef struct ember_tiles_dsp {
     "bne 10b\n\t"
 
 // The next pair, whose outputs r4-r6 point to, or the end. A filter takes half of
-// `bytes` beside r3.
+// `bytes` in addition to r3.
 #define EMBER_TILES_CLOSE_DSP(bytes)                                                   \
     "ldr r7, [sp, #8]\n\t"                                                             \
     "add r3, #" bytes "\n\t"                                                           \
@@ -157,12 +157,12 @@ typedef struct ember_tiles_dsp {
     "add sp, #40\n\t"                                                                  \
     "pop {r4-r11}"
 
-// In one piece, since the inner loop takes all registers: the weights of the first
-// filter are read twice, and what changes with a pair lies on the stack. Four blocks in
-// a row; the first time, those that `blocks` lacks to a multiple of four are skipped,
-// so pointers begin before what they point to. Loads stand side by side: a Cortex-M4
-// takes two cycles for the first and one for each behind it, but one more than their
-// number for those of LDM; a Cortex-M7 takes two at once where none moves its pointer.
+// One block of assembly, because the inner loop takes all registers: the weights of the
+// first filter are read twice, and what changes with a pair is on the stack. Four
+// blocks a round; the first round skips what `blocks` lacks to a multiple of four, so
+// pointers begin before what they point to. Loads are grouped: a Cortex-M4 takes two
+// cycles for the first and one for each after it, but one more than their number for
+// those of LDM; a Cortex-M7 takes two at once if neither moves its pointer.
 static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
     register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
 
@@ -219,8 +219,136 @@ static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
 
-// The same loop without scaling: sums of products with three columns, for callers that
-// have a rounding of their own.
+// The same of filters whose weights are words already. A pair of them is a record: both
+// biases; of each four weights the even ones of both, then the odd ones; multiplier and
+// shift of both.
+typedef struct ember_wide_tiles_dsp {
+    const uint32_t *w; // (pair, record)
+    const uint32_t *x; // as above
+    int32_t blocks;    // of four weights; > 0
+    int32_t pairs;     // of filters; > 0
+    int8_t *y[3];      // the outputs of each column
+    int32_t offset;    // twice the zero point, and 1
+} ember_wide_tiles_dsp_t;
+
+enum { EMBER_WIDE_RECORD_DSP = 6, EMBER_WIDE_BLOCK_DSP = 4 }; // words
+
+// One block, of the even elements or the odd ones, which `at` bytes lie behind.
+#define EMBER_WIDE_HALF_DSP(w, x, last_w, last_x)                                      \
+    "ldr r3, [r0, #(\\block - 14) * 16 - " w " - 4]\n\t"                               \
+    "ldr r5, [r1, #(\\block - 14) * 24 - " x " - 8]\n\t"                               \
+    "ldr r6, [r1, #(\\block - 14) * 24 - " x " - 4]\n\t"                               \
+    ".if \\block == 14\n\t"                                                            \
+    "ldr r4, [r0" last_w "\n\t"                                                        \
+    "ldr r12, [r1" last_x "\n\t"                                                       \
+    ".else\n\t"                                                                        \
+    "ldr r4, [r0, #(\\block - 14) * 16 - " w "]\n\t"                                   \
+    "ldr r12, [r1, #(\\block - 14) * 24 - " x "]\n\t"                                  \
+    ".endif\n\t"                                                                       \
+    "smlad r7, r3, r5, r7\n\t"                                                         \
+    "smlad r10, r4, r5, r10\n\t"                                                       \
+    "smlad r8, r3, r6, r8\n\t"                                                         \
+    "smlad r11, r4, r6, r11\n\t"                                                       \
+    "smlad r9, r3, r12, r9\n\t"                                                        \
+    "smlad r14, r4, r12, r14\n\t"
+
+// As above, a round is four blocks, and the first one skips what lacks to it: 88 bytes
+// of code each. Words in r0, which moves from record to record, and columns in r1, r2
+// their end; sums as above.
+static inline void ember_wide_tiles_dsp(const ember_wide_tiles_dsp_t *tiles) {
+    register const ember_wide_tiles_dsp_t *r0 __asm__("r0") = tiles;
+
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "ldmia r0, {r0-r7}\n\t"
+                     "sub sp, #32\n\t"
+                     "str r7, [sp, #12]\n\t"
+                     "str r4, [sp, #16]\n\t"
+                     "str r5, [sp, #20]\n\t"
+                     "str r6, [sp, #24]\n\t"
+                     "lsl r4, r2, #4\n\t"
+                     "add r4, #24\n\t"
+                     "add r0, #44\n\t"
+                     "mla r4, r4, r3, r0\n\t"
+                     "str r4, [sp, #28]\n\t" // the end of the records
+                     "rsb r8, r2, #0\n\t"
+                     "and r8, #3\n\t" // blocks to skip
+                     "add r2, r2, r2, lsl #1\n\t"
+                     "add r1, #92\n\t"
+                     "add r2, r1, r2, lsl #3\n\t"
+                     "add r9, r8, r8, lsl #1\n\t"
+                     "sub r1, r1, r9, lsl #3\n\t"
+                     "str r1, [sp]\n\t"
+                     "lsl r9, r8, #4\n\t"
+                     "rsb r9, r9, #24\n\t"
+                     "str r9, [sp, #4]\n\t" // from record to record, less its blocks
+                     "str r8, [sp, #8]\n\t"
+                     "1:\n\t"
+                     "ldr r7, [r0, #-44]\n\t"
+                     "ldr r10, [r0, #-40]\n\t"
+                     "ldr r12, [sp, #4]\n\t"
+                     "ldr r3, [sp, #8]\n\t"
+                     "ldr r1, [sp]\n\t"
+                     "add r0, r12\n\t"
+                     "mov r8, r7\n\t"
+                     "mov r9, r7\n\t"
+                     "mov r11, r10\n\t"
+                     "mov r14, r10\n\t"
+                     "lsls r3, r3, #31\n\t"
+                     "bhi 13f\n\t"
+                     "bcs 12f\n\t"
+                     "bne 11f\n\t"
+                     "10:\n\t"
+                     ".irp block, 11, 12, 13, 14\n\t"                    //
+                     EMBER_WIDE_HALF_DSP("8", "12", ", #-8]", ", #-12]") //
+                     EMBER_WIDE_HALF_DSP("0", "0", "], #64",
+                                         "], #96") //
+                     "\\block:\n\t"                //
+                     ".endr\n\t"
+                     "cmp r1, r2\n\t"
+                     "bne 10b\n\t"
+                     "ldr r3, [r0, #-60]\n\t"
+                     "ldr r4, [r0, #-56]\n\t"
+                     "ldr r5, [r0, #-52]\n\t"
+                     "ldr r6, [r0, #-48]\n\t"
+                     "ldr r12, [sp, #12]\n\t"
+                     ".irp sum, r7, r8, r9\n\t"
+                     "smmlar \\sum, \\sum, r3, \\sum\n\t"
+                     "add \\sum, \\sum, \\sum, asr #31\n\t"
+                     "asr \\sum, \\sum, r4\n\t"
+                     "add \\sum, r12\n\t"
+                     "ssat \\sum, #8, \\sum, asr #1\n\t"
+                     ".endr\n\t"
+                     ".irp sum, r10, r11, r14\n\t"
+                     "smmlar \\sum, \\sum, r5, \\sum\n\t"
+                     "add \\sum, \\sum, \\sum, asr #31\n\t"
+                     "asr \\sum, \\sum, r6\n\t"
+                     "add \\sum, r12\n\t"
+                     "ssat \\sum, #8, \\sum, asr #1\n\t"
+                     ".endr\n\t"
+                     "ldr r3, [sp, #16]\n\t"
+                     "ldr r4, [sp, #20]\n\t"
+                     "ldr r5, [sp, #24]\n\t"
+                     "ldr r6, [sp, #28]\n\t"
+                     "bfi r7, r10, #8, #8\n\t"
+                     "bfi r8, r11, #8, #8\n\t"
+                     "bfi r9, r14, #8, #8\n\t"
+                     "strh r7, [r3], #2\n\t"
+                     "strh r8, [r4], #2\n\t"
+                     "strh r9, [r5], #2\n\t"
+                     "str r3, [sp, #16]\n\t"
+                     "str r4, [sp, #20]\n\t"
+                     "str r5, [sp, #24]\n\t"
+                     "cmp r0, r6\n\t"
+                     "bne 1b\n\t"
+                     "add sp, #32\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0)
+                     :
+                     : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
+}
+
+// The same loop without scaling: sums of products with three columns, for callers with
+// their own rounding.
 typedef struct ember_tile_sums_dsp {
     const int8_t *w;
     const uint32_t *x;
@@ -253,7 +381,7 @@ static inline void ember_tile_sums_dsp(const ember_tile_sums_dsp_t *tiles) {
 }
 
 // Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
-// of words, (block, even or odd). In one piece, with blocks skipped, as above.
+// of words, (block, even or odd). One block of assembly, with blocks skipped, as above.
 static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
                                    int32_t pitch, const uint32_t *x, int32_t blocks) {
     register const int8_t *r0 __asm__("r0") = w;

@@ -31,6 +31,35 @@ static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
     }
 }
 
+typedef struct ember_wide_tiles_dsp {
+    const uint32_t *w;
+    const uint32_t *x;
+    int32_t blocks;
+    int32_t pairs;
+    int8_t *y[3];
+    int32_t offset;
+} ember_wide_tiles_dsp_t;
+
+enum { EMBER_WIDE_RECORD_DSP = 6, EMBER_WIDE_BLOCK_DSP = 4 };
+
+static inline void ember_wide_tiles_dsp(const ember_wide_tiles_dsp_t *tiles) {
+    const int32_t each = EMBER_WIDE_RECORD_DSP + EMBER_WIDE_BLOCK_DSP * tiles->blocks;
+
+    for (int32_t f = 0; f < 2 * tiles->pairs; f++) {
+        const uint32_t *record = tiles->w + f / 2 * each;
+        const uint32_t *scale = record + each - 4 + f % 2 * 2;
+        const ember_filter_dsp_t by = {(int32_t)record[f % 2], (int32_t)scale[0],
+                                       (int32_t)scale[1]};
+        for (int32_t n = 0; n < 3; n++) {
+            int32_t sum = by.bias;
+            for (int32_t i = 0; i < 2 * tiles->blocks; i++) {
+                sum = ember_smlad(record[2 + 2 * i + f % 2], tiles->x[3 * i + n], sum);
+            }
+            tiles->y[n][f] = ember_filtered_dsp(sum, &by, tiles->offset);
+        }
+    }
+}
+
 typedef struct ember_tile_sums_dsp {
     const int8_t *w;
     const uint32_t *x;

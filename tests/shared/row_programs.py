@@ -126,6 +126,36 @@ class Network:
             y,
         )  # fmt: skip
 
+    def turned(
+        self, x: int, filters: int, kernel: int = 2, stride: int = 2, padding: int = 0,
+        added: int = 0,
+    ) -> int:  # fmt: skip
+        """A transposed convolution."""
+        _, channels, *sides = self.sizes(x)
+        out = [(n - 1) * stride - 2 * padding + kernel + added for n in sides]
+        y = self.image((1, filters, *out))
+        shape = (filters, kernel, kernel, channels)
+        return self.call(
+            "quantized_transpose_conv2d",
+            x,
+            self.constant(self.random.integers(-127, 128, shape, np.int8)),
+            self.constant(self.random.integers(-2000, 2000, filters, np.int32)),
+            self.ints(stride, stride),
+            self.ints(padding, padding),
+            self.ints(added, added),
+            self.ints(1, 1),
+            self.number(-self.zeros[x]),
+            self.number(self.zeros[y]),
+            self.constant(self.random.integers(1 << 30, 1 << 31, filters, np.int64)
+                          .astype(np.int32)),
+            self.constant(self.random.integers(-9, -6, filters, np.int32)),
+            self.number(-128),
+            self.number(int(self.random.integers(90, 128))),
+            self.scratch(32),
+            self.scratch(32),
+            y,
+        )  # fmt: skip
+
     def plus(self, a: int, b: int) -> int:
         y = self.image(self.sizes(a))
         scale = [self.number(1 << 30), self.number(0)]
@@ -199,6 +229,11 @@ class Network:
         ]
 
 
+# Kernel, stride, padding and what is added to the output of transposed convolutions.
+TURNS = ((2, 2, 0, 0), (3, 2, 1, 1), (4, 2, 1, 0), (5, 2, 2, 1), (3, 1, 1, 0),
+         (3, 3, 0, 0), (1, 2, 0, 1), (2, 1, 0, 0))  # fmt: skip
+
+
 def random_network(seed: int) -> Model:
     """A chain of a few layers with branches that come together again."""
     random = np.random.default_rng(seed)
@@ -215,7 +250,7 @@ def random_network(seed: int) -> Model:
 
 def _layer(net: Network, random: np.random.Generator, x: int) -> int:
     _, _, height, width = net.sizes(x)
-    kinds = ["conv", "point", "depthwise", "block", "pool", "wide", "inception"]
+    kinds = ["conv", "point", "depthwise", "block", "pool", "wide", "inception", "turn"]
     kind = random.choice(kinds)
     filters = int(random.choice([2, 4, 8, 12]))
     if kind == "pool" and min(height, width) >= 4:
@@ -223,14 +258,22 @@ def _layer(net: Network, random: np.random.Generator, x: int) -> int:
         return pool(x, int(random.choice([2, 3])), int(random.choice([1, 2])))
     if kind == "inception":
         return _inception(net, random, x, filters)
-    if kind == "depthwise":
-        return net.conv(x, 0, 3, int(random.choice([1, 2])), depthwise=True)
-    if kind == "point":
-        return net.conv(x, filters, 1)
+    if kind in ("depthwise", "point"):
+        return _plain(net, random, x, 0 if kind == "depthwise" else filters)
     if kind == "block":
         return _block(net, random, x, filters)
+    if kind == "turn" and height * width < 400:
+        return net.turned(x, filters, *map(int, random.choice(TURNS)))
     dilation = 2 if kind == "wide" else 1
     return net.conv(x, filters, 3, int(random.choice([1, 2])), dilation=dilation)
+
+
+def _plain(net: Network, random: np.random.Generator, x: int, filters: int) -> int:
+    """A convolution of each channel by itself, where no filters are asked for, or of
+    points."""
+    if filters:
+        return net.conv(x, filters, 1)
+    return net.conv(x, 0, 3, int(random.choice([1, 2])), depthwise=True)
 
 
 def _block(net: Network, random: np.random.Generator, x: int, filters: int) -> int:
@@ -245,6 +288,18 @@ def _inception(net: Network, random: np.random.Generator, x: int, filters: int) 
     parts = [net.conv(x, filters, 1), net.conv(net.conv(x, 4, 1), filters, 3)]
     pooled = net.max_pool(x, 3, 1, 1)
     return net.cat(*parts, net.conv(pooled, 2, 1) if random.integers(2) else pooled)
+
+
+def u_network(seed: int, kernel: int, padding: int, added: int) -> Model:
+    """Down twice and up again by transposed convolutions, joined with what was on the
+    way."""
+    net = Network(seed, (1, 2, 16, 12))
+    first = net.conv(net.conv(net.input, 4), 4)
+    second = net.conv(net.max_pool(first), 8)
+    x = net.conv(net.max_pool(second), 8)
+    x = net.conv(net.cat(net.turned(x, 8, kernel, 2, padding, added), second), 8)
+    x = net.conv(net.cat(net.turned(x, 4, kernel, 2, padding, added), first), 4)
+    return net.model(net.conv(x, 1, 1))
 
 
 def over_network() -> Model:

@@ -100,10 +100,11 @@ def differences(
     for region in of(program, method):
         where = f"{method.name}, instruction {region.nodes.stop}"
         same = _same(before)
-        calls = [_whole_call(before, order[index], same) for index in region.nodes]
+        calls = []
         for number, index in enumerate(region.nodes):
             pair = before, order[index], method, index
-            calls[number], fault = _with_sides(calls[number], pair, region.slab)
+            readings, fault = _of_node(pair, region.slab, same)
+            calls.append(readings)
             if fault:
                 yield f"{where}: node {number} {fault}"
         maker = {same[_out(before, order[n])]: k for k, n in enumerate(region.nodes)}
@@ -124,7 +125,8 @@ def differences(
 
 @dataclass(frozen=True)
 class _Reading:
-    """Row r of a result is made of rows [r * stride - padding, ... + extent)."""
+    """Row r of a result is made of rows [r * stride - padding, ... + extent); of a
+    transposed convolution, that is what it makes at its r-th time."""
 
     value: int
     extent: int
@@ -173,6 +175,61 @@ _WINDOWED = {
     "cortex_m::quantized_max_pool2d.out": (1, 2, 3, 4, None),
     "cortex_m::quantized_avg_pool2d.out": (1, 2, 3, None, None),
 }
+
+
+_TRANSPOSED = "cortex_m::quantized_transpose_conv2d.out"
+
+
+def _of_node(
+    pair: tuple[Method, int, Method, int], slab: int, same: Mapping[int, int]
+) -> tuple[tuple[_Reading, ...], str]:
+    """What a node reads that stands for a call, and what is wrong with it."""
+    before, old, method, new = pair
+    call = before.instructions[old]
+    assert isinstance(call, KernelCall)
+    if before.operators[call.op_index].full_name == _TRANSPOSED:
+        return _turned_back(pair, same)
+    if _tensor(method, _out(method, new)).sizes[_ROWS] != 1:
+        return (), "makes several rows at a time"
+    return _with_sides(_whole_call(before, old, same), pair, slab)
+
+
+def _turned_back(
+    pair: tuple[Method, int, Method, int], same: Mapping[int, int]
+) -> tuple[tuple[_Reading, ...], str]:
+    """Of a transposed convolution: its row r sees row i of the image by tap
+    r + padding - i * stride. A node makes as many rows as its stride is, and must see
+    the same rows by the same taps: by its padding and the first of its rows."""
+    before, old, method, new = pair
+    call, node = before.instructions[old], method.instructions[new]
+    assert isinstance(call, KernelCall) and isinstance(node, KernelCall)
+    stride, padding, dilation = (_number(before, call.args[n]) for n in (3, 4, 6))
+    image, rows = (
+        _tensor(of, of_call.args[0]) for of, of_call in ((before, call), (method, node))
+    )
+    reach = (_tensor(before, call.args[1]).sizes[1] - 1) * dilation
+    earlier, rest = divmod(_number(method, node.args[4]) - padding, stride)
+    first, last = -((reach - padding) // stride), (stride - 1 + padding) // stride
+    extent = rows.sizes[_ROWS]
+    other = (
+        rest != 0
+        or -earlier > first
+        or extent - earlier <= last
+        or _tensor(method, node.args[-1]).sizes[_ROWS] != stride
+        or _tensor(before, call.args[-1]).sizes[_ROWS] % stride != 0
+        or rows.sizes[_ROWS + 1] != image.sizes[_ROWS + 1]
+        or any(
+            _columns(before, call.args[n]) != _columns(method, node.args[n])
+            for n in (3, 4, 5, 6)
+        )
+        or any(
+            _number(before, call.args[n]) != _number(method, node.args[n])
+            for n in (3, 6)
+        )
+    )
+    outside = -_number(before, call.args[7]) & 0xFF
+    reading = _Reading(same[call.args[0]], extent, 1, earlier, outside)
+    return (reading,), "sees other rows than its call" if other else ""
 
 
 def _same(method: Method) -> Mapping[int, int]:
@@ -361,8 +418,10 @@ class _Machine:
         ]
         self.done.runs.append((node, tuple(read)))
         out = _tensor(self.method, _out(self.method, index))
-        self._put(out, 0, out.nbytes, ("row", node, self.runs[node]))
-        self.runs[node] += 1
+        size = out.nbytes // out.sizes[_ROWS]
+        for row in range(out.sizes[_ROWS]):
+            self._put(out, row * size, size, ("row", node, self.runs[node]))
+            self.runs[node] += 1
 
     # ---- bytes -------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ Every row is computed once. What lies between two nodes is a window: as many row
 tensor as its readers need. kernels/rows/rows.h says how a region looks in a program.
 
 reads     which rows of its inputs a call reads for a row of its output
+pace      which row of a tensor is the newest one, by the rows of the last
 cascade   the windows of a range of calls: their rows, their bytes
 schedule  the order in which rows are computed
 table     that order as the bytes that the runtime walks

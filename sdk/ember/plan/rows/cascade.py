@@ -1,8 +1,9 @@
 """Calls in a row become a cascade: the windows between them, and their bytes.
 
-When the last call, the sink, makes its row t, the newest row of each tensor is
-slope * t + offset. A reader for which that is too early finds its rows further up in
-the window, always at the same place: by `lag` rows.
+When the last call, the sink, makes its row t, the newest row of each tensor is that of
+its pace (pace.py). A reader for which that is too early finds its rows further up in
+the window, always at the same place: by `lag` rows. A call that makes several rows at a
+time writes them ahead of the newest one, which they become one after the other.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ember.plan.rows import reads
+from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
 from ember.program import Method, types
 from ember.program.types import ALIGN
@@ -29,6 +31,7 @@ class Window:
     maker: int | None  # number of the call that makes the rows; None: an input
     is_output: bool = False
     beside: int = 0  # bytes at either end of a row that lie beside the image
+    ahead: int = 0  # rows behind the newest one, which are made already
 
     @property
     def image_bytes(self) -> int:
@@ -95,23 +98,20 @@ def of(
 class WantedRows:
     """What readers want of a tensor that a call of the cascade makes."""
 
-    slope: int | None = None
-    offset: int = 0
-    readers: list[tuple[int, int]] = field(default_factory=list)  # (extent, offset)
+    pace: Pace | None = None
+    readers: list[tuple[int, Pace]] = field(default_factory=list)  # with the extent
     padding: int = 0
     fills: set[int] = field(default_factory=set)
     reads: list[RowRead] = field(default_factory=list)
 
-    def ask(self, out: WantedRows, read: RowRead) -> bool:
+    def ask(self, out: WantedRows, call: RowCall, read: RowRead) -> bool:
         """What a call reads for its result, of which `out` is asked; False where the
         readers do not run in step."""
-        assert out.slope is not None
-        slope, offset = read.stride * out.slope, newest(out, read)
-        if self.slope not in (None, slope):
+        pace = newest(out, call, read)
+        if pace is None or not (self.pace is None or self.pace.is_like(pace)):
             return False
-        self.offset = offset if self.slope is None else max(self.offset, offset)
-        self.slope = slope
-        self.readers.append((read.extent, offset))
+        self.pace = pace if self.pace is None else self.pace.later(pace)
+        self.readers.append((read.extent, pace))
         self.reads.append(read)
         self.padding = max(self.padding, read.padding)
         if read.outside is not None:
@@ -121,14 +121,19 @@ class WantedRows:
     @property
     def rows(self) -> int:
         return max(
-            (extent + self.offset - offset for extent, offset in self.readers),
-            default=1,
+            (extent + self.lag(pace) for extent, pace in self.readers), default=1
         )
 
+    def lag(self, reader: Pace) -> int:
+        """How many rows the newest one is ahead of what a reader wants."""
+        assert self.pace is not None
+        return self.pace.ahead_of(reader)
 
-def newest(out: WantedRows, read: RowRead) -> int:
-    """The offset of the newest row that is read for the newest row of a result."""
-    return read.stride * out.offset + read.extent - 1 - read.padding
+
+def newest(out: WantedRows, call: RowCall, read: RowRead) -> Pace | None:
+    """The newest row that a call reads for its result."""
+    assert out.pace is not None
+    return out.pace.of_input(call.made, read.stride, read.extent - 1 - read.padding)
 
 
 def made_window(
@@ -142,11 +147,11 @@ def made_window(
 ) -> Window:
     """Of what call `number` makes."""
     tensor = _tensor(method, call.out)
-    beside = _beside(asked.reads) if sides else 0
+    beside = _beside(asked.reads) if sides and call.made == 1 else 0
     fills = {read.fill for read in asked.reads if beside and read.beside}
     return Window(
         call.out,
-        asked.rows,
+        asked.rows + call.made - 1,
         reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
         reads.rows(tensor),
         asked.padding,
@@ -154,6 +159,7 @@ def made_window(
         number,
         is_output,
         beside * reads.column_bytes(tensor),
+        call.made - 1,
     )
 
 
@@ -204,6 +210,8 @@ class _Builder:
             sources.append(tuple(self._sources(call, windows)))
         if any(window.rows > MOST_ROWS for window in windows):
             return None
+        if any(window.ahead and window.is_output for window in windows):
+            return None
         if self.sides and not any(window.beside for window in windows):
             return None
         inputs = [w.value for w in windows if w.maker is None]
@@ -218,15 +226,16 @@ class _Builder:
         )
 
     def _is_in_step(self) -> bool:
-        """Works out slopes and offsets, from the sink up."""
+        """Works out paces, from the sink up."""
         sink = self.made[self.calls[-1].out]
-        sink.slope = 1
+        sink.pace = Pace()
         for call in reversed(self.calls):
             out = self.made[call.out]
-            if out.slope is None:  # another sink
+            if out.pace is None:  # another sink
                 return False
             for read in call.reads:
-                if read.owner in self.made and not self.made[read.owner].ask(out, read):
+                asked = self.made.get(read.owner)
+                if asked is not None and not asked.ask(out, call, read):
                     return False
         return all(len(tensor.fills) <= 1 for tensor in self.made.values())
 
@@ -246,7 +255,9 @@ class _Builder:
         out = self.made[call.out]
         for read in call.reads:
             if read.owner in self.made:
-                lag = self.made[read.owner].offset - newest(out, read)
+                pace = newest(out, call, read)
+                assert pace is not None
+                lag = self.made[read.owner].lag(pace)
                 yield RowSource(self.numbers[read.owner], read, lag)
                 continue
             windows.append(input_window(self.method, read, sides=self.sides))

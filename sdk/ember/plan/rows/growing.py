@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from ember.plan.rows import cascade
 from ember.plan.rows.cascade import WantedRows
+from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
 from ember.program import Method
 
@@ -35,9 +36,9 @@ class Growing:
     def grow(self, call: RowCall) -> bool:
         """False where this call, and so any before it, cannot be in the range."""
         if not self.calls:
-            self._asked[call.out] = WantedRows(slope=1)
+            self._asked[call.out] = WantedRows(Pace())
         asked = self._asked.get(call.out)
-        if asked is None or asked.slope is None or call.out in self._made:
+        if asked is None or asked.pace is None or call.out in self._made:
             return False
         if call.out in self._broken or len(asked.fills) > 1:
             return False
@@ -50,12 +51,12 @@ class Growing:
         del self._inputs[call.out]
         self.has_sides = self.has_sides or window.beside > 0
         for read in call.reads:
-            self._ask(asked, read)
+            self._ask(asked, call, read)
         return True
 
-    def _ask(self, out: WantedRows, read: RowRead) -> None:
+    def _ask(self, out: WantedRows, call: RowCall, read: RowRead) -> None:
         asked = self._asked.setdefault(read.owner, WantedRows())
-        if not asked.ask(out, read):
+        if not asked.ask(out, call, read):
             self._broken.add(read.owner)
         window = cascade.input_window(self.method, read, sides=self.sides)
         self.has_sides = self.has_sides or window.beside > 0

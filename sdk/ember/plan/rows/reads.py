@@ -20,7 +20,8 @@ _LEAST = 0x80  # of int8, as a byte
 
 @dataclass(frozen=True)
 class RowRead:
-    """Row r of the output reads `extent` rows from r * stride - padding on."""
+    """Row r of the output reads `extent` rows from r * stride - padding on; of a call
+    that makes several rows at a time, r counts those times."""
 
     arg: int  # where the input stands in the call
     value: int  # as the call names it
@@ -41,8 +42,12 @@ class RowCall:
     index: int  # of the instruction
     out: int  # value
     reads: tuple[RowRead, ...]
-    padding_arg: int | None = None  # the list whose first item is the rows' padding
+    # Lists whose first item, that of rows, is another for a node: (argument, item).
+    firsts: tuple[tuple[int, int], ...] = ()
+    padding_arg: int | None = None  # one of them: the last item is that of columns
     scratch: tuple[int, ...] = ()  # values: the exporter's, which no kernel reads
+    made: int = 1  # rows of the output that it makes at a time
+    transposed: bool = False  # it has other rows of its input than that says
     over: bool = False  # its whole result may lie where its one input does
 
 
@@ -121,9 +126,10 @@ def _fits(method: Method, call: RowCall) -> bool:
         if not is_image(tensor) or not isinstance(tensor, types.Tensor):
             return False
         room = rows(tensor) + 2 * read.padding - read.extent
-        if room < 0 or room // read.stride + 1 != rows(out) or read.value == call.out:
+        as_many = room >= 0 and room // read.stride + 1 == rows(out)
+        if not (as_many or call.transposed) or read.value == call.out:
             return False
-    return True
+    return rows(out) % call.made == 0
 
 
 # ---- forms -----------------------------------------------------------------------
@@ -198,12 +204,46 @@ def _convolution(
             index,
             call.args[-1],
             (read,),
+            ((4, 0),),
             4,
             (call.args[scratch],),
             over=stride == (1, 1) and alike and over(weights.sizes, dilation),
         )
 
     return form
+
+
+def _transposed(method: Method, index: int, call: KernelCall) -> RowCall | None:
+    """Of the dialect: makes as many rows at a time as its stride is, of rows around the
+    one whose first tap lies on the first of them."""
+    stride, padding, dilation = _pairs(method, call, 3, 4, 6)
+    weights = method.values[call.args[1]]
+    added = method.values[call.args[7]]
+    if not (stride and padding and dilation and isinstance(added, types.Int)):
+        return None
+    if not isinstance(weights, types.Tensor) or len(weights.sizes) != _RANK:
+        return None
+    zero, made = -added.value, stride[0]
+    reach = dilation[0] * (weights.sizes[1] - 1)
+    before = max((reach - padding[0]) // made, 0)
+    own = padding[0] + before * made
+    extent = (made - 1 + padding[0]) // made + before + 1
+    # What a node's output has less than it must have, which can only be added.
+    less = made - ((extent - 1) * made - 2 * own + reach + 1)
+    if less < 0:  # one row more before, which `own` leaves out at both ends
+        before, own, extent, less = before + 1, own + made, extent + 1, less + made
+    if not (-128 <= zero <= 127 and 0 <= less < max(made, 2)):
+        return None
+    read = RowRead(0, call.args[0], extent, 1, before, outside=zero & 0xFF)
+    return RowCall(
+        index,
+        call.args[-1],
+        (read,),
+        ((4, own), (5, less)),
+        scratch=(call.args[13], call.args[14]),
+        made=made,
+        transposed=True,
+    )
 
 
 def _are_alike(method: Method, call: KernelCall) -> bool:
@@ -245,7 +285,9 @@ def _max_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
         return None
     outside = _LEAST if padding[0] > 0 else None
     read = RowRead(0, call.args[0], kernel[0], stride[0], padding[0], outside)
-    return RowCall(index, call.args[-1], (read,), 3 if padding[0] > 0 else None)
+    if padding[0] == 0:
+        return RowCall(index, call.args[-1], (read,))
+    return RowCall(index, call.args[-1], (read,), ((3, 0),), 3)
 
 
 def _avg_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
@@ -285,6 +327,7 @@ _FORMS: dict[str, Callable[..., RowCall | None]] = {
     "cortex_m::maximum.out": _elementwise(0, 1),
     "cortex_m::quantized_conv2d.out": _convolution(6, 12, _is_point),
     "cortex_m::quantized_depthwise_conv2d.out": _convolution(7, 13, _is_line),
+    "cortex_m::quantized_transpose_conv2d.out": _transposed,
     "cortex_m::quantized_max_pool2d.out": _max_pool,
     "cortex_m::quantized_avg_pool2d.out": _avg_pool,
     "aten::cat.out": _cat,

@@ -145,7 +145,7 @@ class _Rewriter:
         sides = False
         for source in region.cascade.sources[number]:
             window, read = windows[source.window], source.read
-            first = window.rows - source.lag - read.extent
+            first = window.rows - window.ahead - source.lag - read.extent
             at = slab.offset + starts[source.window] + first * window.row_bytes
             beside = read.beside if window.beside else 0
             at += 0 if beside else window.beside
@@ -158,13 +158,13 @@ class _Rewriter:
         for arg, items in lists.items():
             changed[arg] = self._add(types.TensorList(tuple(items)))
         own = windows[number]
-        last = starts[number] + (own.rows - 1) * own.row_bytes + own.beside
-        out = self._rows(call.out, 1, slab.memory_id, slab.offset + last)
+        last = starts[number] + (own.rows - call.made) * own.row_bytes + own.beside
+        out = self._rows(call.out, call.made, slab.memory_id, slab.offset + last)
         old = self.method.instructions[call.index]
         assert isinstance(old, KernelCall)
-        if call.padding_arg is not None:
-            padding = old.args[call.padding_arg]
-            changed[call.padding_arg] = self._padding(padding, sides=sides)
+        for arg, first in call.firsts:
+            gone = sides and arg == call.padding_arg
+            changed[arg] = self._with_first(old.args[arg], first, gone=gone)
         other = {value: self._empty(value) for value in call.scratch} | {call.out: out}
         args = [
             changed.get(arg, other.get(value, value))
@@ -179,14 +179,14 @@ class _Rewriter:
         place = types.Allocation(memory, offset)
         return self._add(replace(tensor, allocation=place))
 
-    def _padding(self, value: int, *, sides: bool) -> int:
-        """None for rows, for they lie in the window; that of columns stays, unless they
-        lie there, too."""
+    def _with_first(self, value: int, first: int, *, gone: bool) -> int:
+        """A list with another number for rows; that of columns stays, unless they are
+        `gone`: they lie in the window."""
         stated = self.method.values[value]
         assert isinstance(stated, types.IntList)
         items = self.method.int_list(stated)
         assert items is not None
-        return self._ints((0, 0 if sides else items[-1]))
+        return self._ints((first, 0 if gone else items[-1]))
 
     def _empty(self, value: int) -> int:
         tensor = self._tensor(value)

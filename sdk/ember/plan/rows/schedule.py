@@ -1,8 +1,9 @@
 """A cascade becomes the steps in which its rows are made, each row once.
 
 A row is made when somebody asks for it. Whoever asks finds the newest row of a window
-at the one place that its lag says: a row that comes too late or too early for that is
-an error, and the cascade does not run in step.
+at the one place that its lag says: before the window moves on, all run that want it so.
+A row that comes too late or too early for that is an error, and the cascade does not
+run in step.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
-from ember.plan.rows.cascade import Cascade
+from ember.plan.rows.cascade import Cascade, RowSource, Window
 
 
 class What(IntEnum):
@@ -51,12 +52,13 @@ class _Maker:
     def __init__(self, cascade: Cascade) -> None:
         self.cascade = cascade
         self.made: list[Action] = []
-        self.newest = [-1 - window.padding for window in cascade.windows]
-        # What is nearest to the newest row is asked for first: others wait for it.
-        self.sources = [
-            sorted(sources, key=lambda source: source.lag)
-            for sources in cascade.sources
-        ]
+        self.newest = [-1 - window.padding - window.ahead for window in cascade.windows]
+        self.times = [0] * len(cascade.calls)  # how often each ran
+        self.running: set[int] = set()  # calls that wait for what they read
+        self.readers: list[list[tuple[int, RowSource]]] = [[] for _ in cascade.windows]
+        for call, sources in enumerate(cascade.sources):
+            for source in sources:
+                self.readers[source.window].append((call, source))
 
     def steps(self) -> tuple[Action, ...]:
         sink = len(self.cascade.calls) - 1
@@ -77,28 +79,51 @@ class _Maker:
 
     def _push(self, number: int) -> None:
         window = self.cascade.windows[number]
+        for call, source in self.readers[number]:
+            if self.newest[number] == self._wanted(call, source):
+                self._advance(call, self.times[call] * self.cascade.calls[call].made)
         row = self.newest[number] + 1
-        if not 0 <= row < window.image:
-            what = What.SKIP if window.fill is None else What.FILL
-            self.made.append(Action(what, number))
-        elif window.maker is None:
-            self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
-        else:
-            self._run(window.maker, row)
+        self._bring(number, window, row)
         self.newest[number] = row
         if window.is_output and 0 <= row < window.image:
             which = self.cascade.outputs.index(window.value)
             self.made.append(Action(What.OUT, number, which))
 
-    def _run(self, call: int, row: int) -> None:
+    def _bring(self, number: int, window: Window, row: int) -> None:
+        """A row becomes the newest of a window; what comes in at the end of the window
+        is the row that lies `ahead` of it."""
+        inside = 0 <= row < window.image
+        if inside and window.maker is None:
+            self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
+        elif inside and window.maker is not None and row % (window.ahead + 1) == 0:
+            self._run(window.maker)
+        elif window.fill is None or row + window.ahead in range(window.image):
+            self.made.append(Action(What.SKIP, number))
+        else:
+            self.made.append(Action(What.FILL, number))
+
+    def _wanted(self, call: int, source: RowSource) -> int | None:
+        """The newest row of a source when a call runs next."""
+        time, read = self.times[call], source.read
+        if time * self.cascade.calls[call].made >= self.cascade.windows[call].image:
+            return None
+        return time * read.stride - read.padding + read.extent - 1 + source.lag
+
+    def _run(self, call: int) -> None:
+        if call in self.running:
+            raise OutOfStepError
+        self.running.add(call)
         wanted = [
-            (s.window, row * s.read.stride - s.read.padding + s.read.extent - 1 + s.lag)
-            for s in self.sources[call]
+            (source.window, self._wanted(call, source))
+            for source in self.cascade.sources[call]
         ]
         for window, newest in wanted:
+            assert newest is not None
             self._advance(window, newest)
         if any(self.newest[window] != newest for window, newest in wanted):
             raise OutOfStepError
+        self.running.remove(call)
+        self.times[call] += 1
         self.made.append(Action(What.RUN, call, call))
 
 

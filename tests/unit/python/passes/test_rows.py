@@ -16,6 +16,7 @@ from row_programs import (
     mobilenet_v1,
     mobilenet_v2,
     random_network,
+    u_network,
 )
 from small_programs import CASES, KNOWN, general, here
 
@@ -79,6 +80,51 @@ def test_every_region_of_a_random_network_gives_the_same_bits(seed: int) -> None
         )
         calls = regions[number].cascade.calls
         assert same == "same", (seed, [call.index for call in calls])
+
+
+@pytest.mark.parametrize("turn", [(2, 0, 0), (3, 1, 1), (4, 1, 0), (5, 2, 1)])
+def test_what_goes_down_and_up_again_is_one_region(turn: tuple[int, int, int]) -> None:
+    """Transposed convolutions make two rows at a time, and what they are joined with
+    waits in windows."""
+    model = u_network(sum(turn), *turn)
+    method = apart(model)
+    region = max(every_region(method), key=lambda each: len(each.cascade.calls))
+    assert len(region.cascade.calls) == len(method.instructions)
+    made = with_region(model, method, region)
+    old = Executable(model.program, model.content)
+    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+
+
+@pytest.mark.parametrize("turn", [(2, 0, 0), (4, 1, 0)])
+def test_rows_of_a_transposed_convolution_are_checked(
+    turn: tuple[int, int, int],
+) -> None:
+    """A node with another padding, stride or dilation sees other rows by other taps."""
+    model = u_network(4, *turn)
+    method = apart(model)
+    region = max(every_region(method), key=lambda each: len(each.cascade.calls))
+    new = rewrite.rewritten(method, [region], len(model.program.constants))
+    constants = (*model.program.constants, *new.tables)
+    made = replace(model.program, methods=(new.method,), constants=constants)
+    assert not [*check_rows.differences(method, made, new.method, new.order)]
+    names = [(i, name) for i, name, _ in new.method.kernel_calls()]
+    index = next(i for i, name in names if "transpose" in name)
+    node = new.method.instructions[index]
+    assert isinstance(node, types.KernelCall)
+    for arg in (3, 4, 5, 6):
+        items = new.method.int_list(new.method.values[node.args[arg]])  # type: ignore[arg-type]
+        assert items is not None
+        for changed_to in ((items[0] + 1, items[1]), (items[0], items[1] + 1)):
+            if arg == 5 and changed_to[0] != items[0]:
+                continue  # its rows then do not fit, which prepare() finds
+            values = list(new.method.values)
+            numbers = tuple(range(len(values), len(values) + 2))
+            values += [types.Int(number) for number in changed_to]
+            values[node.args[arg]] = types.IntList(numbers)
+            wrong = replace(new.method, values=tuple(values))
+            other = replace(made, methods=(wrong,))
+            faults = [*check_rows.differences(method, other, wrong, new.order)]
+            assert any("other rows" in fault for fault in faults), (arg, changed_to)
 
 
 def resnet_like() -> Model:
