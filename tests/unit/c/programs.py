@@ -11,7 +11,7 @@ from pathlib import Path
 
 from maker import floats
 from programs_asks import ASKS
-from programs_bundles import add, sums, unbound, values
+from programs_bundles import add, suites, sums, unbound, values
 from programs_control import (
     bool_input,
     cond,
@@ -142,6 +142,7 @@ def write_all(folder: Path) -> None:
     (folder / "constants_inline.pte").write_bytes(inline)
     (folder / "empty.bin").write_bytes(b"")
     (folder / "toys.bpte").write_bytes(sums())
+    (folder / "suites.bpte").write_bytes(suites())
     (folder / "unbound.bpte").write_bytes(unbound())
     (folder / "values.bpte").write_bytes(values())
     (folder / "external.ptd").write_bytes(external_data())

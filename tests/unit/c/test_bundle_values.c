@@ -126,6 +126,16 @@ static void halves_are_worth_their_bits(void) {
     stop(&self);
 }
 
+static void each_method_has_its_tests(void) {
+    const ember_bytes_t file = test_file("suites.bpte");
+    ember_bundle_t bundle;
+    CHECK_EQ(ember_bundle_open(&bundle, file.data, file.size, NULL), EMBER_OK);
+    CHECK_EQ(ember_bundle_test_count(&bundle, "increase"), 1);
+    CHECK_EQ(ember_bundle_test_count(&bundle, "read"), 2);
+    CHECK_EQ(ember_bundle_test_count(&bundle, "forward"), 0);
+    test_free((void *)(uintptr_t)file.data);
+}
+
 static void outputs_without_memory_differ(void) {
     const ember_bytes_t file = test_file("unbound.bpte");
     ember_bundle_t bundle;
@@ -268,8 +278,8 @@ static void a_bundle_has_a_most(void) {
     stop(&self);
 }
 
-TESTS(TEST(outputs_without_memory_differ), TEST(halves_are_worth_their_bits),
-      TEST(a_bundle_has_a_most), TEST(values_of_every_kind_are_compared),
-      TEST(a_caller_may_want_no_error), TEST(inputs_without_a_plan_need_room),
-      TEST(misaligned_data_is_copied), TEST(damaged_values_are_refused),
-      TEST(a_misaligned_program_is_refused))
+TESTS(TEST(each_method_has_its_tests), TEST(outputs_without_memory_differ),
+      TEST(halves_are_worth_their_bits), TEST(a_bundle_has_a_most),
+      TEST(values_of_every_kind_are_compared), TEST(a_caller_may_want_no_error),
+      TEST(inputs_without_a_plan_need_room), TEST(misaligned_data_is_copied),
+      TEST(damaged_values_are_refused), TEST(a_misaligned_program_is_refused))

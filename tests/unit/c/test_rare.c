@@ -14,6 +14,7 @@ enum { BUDGET = 10000, ROOM = 1 << 16 };
 enum { NONE, ALL, EVERY_OTHER } releases; // of blobs
 static uint32_t inits;
 static size_t scratch;
+static uint64_t steps; // of a call of a delegate
 
 static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle) {
     ember_bytes_t data;
@@ -24,6 +25,7 @@ static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle)
         ember_delegate_release(info);
     }
     *handle = NULL;
+    ember_delegate_work(info, steps);
     return ember_delegate_scratch(info, scratch);
 }
 
@@ -78,6 +80,19 @@ static void rare_programs_load_or_are_refused(void) {
     toy_probe = count_the_list;
     check_loads("fixed_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     toy_probe = NULL;
+}
+
+static void each_call_of_a_delegate_is_work(void) {
+    enum { CALLS = 3, STEPS = 1000 };
+    subject_t subject;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    const uint64_t without = subject.method.work;
+    subject_close(&subject);
+    steps = STEPS;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    CHECK_EQ(subject.method.work, without + CALLS * STEPS);
+    subject_close(&subject);
+    steps = 0;
 }
 
 static void devices_are_all_looked_at(void) {
@@ -398,9 +413,10 @@ static void every_flipped_bit_is_survived(void) {
     CHECK(lives > 1000 || !test_frees());
 }
 
-TESTS(TEST(devices_are_all_looked_at), TEST(every_dimension_has_a_bound),
-      TEST(memories_may_be_just_enough), TEST(other_files_are_told_apart),
-      TEST(named_data_lies_in_segments), TEST(blobs_that_delegates_keep_are_not_spare),
+TESTS(TEST(each_call_of_a_delegate_is_work), TEST(devices_are_all_looked_at),
+      TEST(every_dimension_has_a_bound), TEST(memories_may_be_just_enough),
+      TEST(other_files_are_told_apart), TEST(named_data_lies_in_segments),
+      TEST(blobs_that_delegates_keep_are_not_spare),
       TEST(blobs_that_others_use_are_not_spare),
       TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
       TEST(scratch_of_delegates_has_room), TEST(nothing_is_spare_where_nothing_changes),
