@@ -228,6 +228,9 @@ FORMS: list[tuple[Callable[[str], bytes], str]] = [
     *((flagged_values, case) for case in _EACH),
     (marked_inputs, "layer_linear_qd8"),
     (marked_inputs, "mlp_int4"),
+]
+# How it becomes another graph, of nodes that no exported case has, and a case.
+OTHERS: list[tuple[Callable[[str], bytes], str]] = [
     (multiplied, "cnn_static"),
     (bent, "layer_leaky_relu_f32"),
     *((form, "layer_relu_f32") for form in (table_elu, table_tanh, table_again)),
