@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// EmberExampleBackend: what a backend looks like. It runs one operator on contiguous
+// EmberExampleBackend: an example of a backend. It runs one operator on contiguous
 // float32 tensors of n elements, from a blob of its own format (little-endian):
 //
 //     0   "EXB0"
@@ -36,7 +36,7 @@ static uint32_t read_u32(const uint8_t *at) {
     return at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24;
 }
 
-// The bytes of the constant, wherever they are. False when they are missing.
+// The bytes of the constant, wherever they are. False if they are missing.
 static bool find_constant(const ember_delegate_info_t *info, uint8_t where,
                           ember_bytes_t *data) {
     const ember_bytes_t rest = {info->blob.data + HEADER_SIZE,
@@ -87,7 +87,7 @@ static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
     return EMBER_OK;
 }
 
-// True when `tensor` is what the blob was compiled for.
+// True if `tensor` is what the blob was compiled for.
 static bool fits(const example_t *example, const ember_tensor_t *tensor) {
     return tensor->dtype == EMBER_F32 && tensor->numel == example->n &&
            ember_tensor_is_contiguous(tensor);
@@ -125,8 +125,8 @@ static ember_status_t execute(void *handle, ember_node_t *call) {
     return EMBER_OK;
 }
 
-// Nothing to give back: the example's memory is the method's. A backend that holds a
-// device or a lock would let go of it here.
+// Nothing to release: the example's memory is the method's. A backend that holds a
+// device or a lock would release it here.
 static void destroy(void *handle) {
     (void)handle;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XnnpackBackend: delegates of ExecuTorch's XnnpackPartitioner, run without XNNPACK.
+// XnnpackBackend: runs delegates of ExecuTorch's XnnpackPartitioner without XNNPACK.
 // Payload: xnnpack/graph/payload.h. Graph in memory: xnnpack/graph/graph.h. Kernels of
 // nodes: the backend's list in kernels.yaml.
 #include "backends/xnnpack/graph/graph.h"
@@ -55,7 +55,7 @@ static bool same_datatype(uint32_t datatype, uint32_t dtype) {
     }
 }
 
-// Places are int64 for PyTorch.
+// In PyTorch, indices are int64.
 static bool is_wide(uint32_t datatype, uint32_t dtype) {
     return datatype == XNN_S32 && dtype == EMBER_S64;
 }
@@ -66,7 +66,8 @@ static void wrong_argument(ember_node_t *call) {
         "xnnpack: an argument differs from the one the delegate was exported for");
 }
 
-// Dimensions in which a value is of another size than an argument read in `order`.
+// The number of dimensions in which a value's size differs from an argument read in
+// `order`.
 static uint32_t differences(const ember_tensor_t *tensor,
                             const ember_xnn_value_t *value, const uint8_t *order) {
     uint32_t count = 0;
@@ -76,10 +77,10 @@ static uint32_t differences(const ember_tensor_t *tensor,
     return count;
 }
 
-// The sizes of an argument in the order of its value's dimensions: logical, or as they
-// lie in memory for images, channels last. Images of one channel or of one element are
-// both, whatever they call themselves; then it is what fits the value, and their name
-// where both do. No graph is lowered for another order.
+// The sizes of an argument in the order of its value's dimensions: logical or, for
+// images, channels last as in memory. An image with one channel or one pixel has both
+// orders, whatever it declares; then the order that fits the value is used, or the
+// declared one if both fit. Graphs are not lowered for other orders.
 static bool read_order(const ember_tensor_t *tensor, const ember_xnn_value_t *value,
                        uint8_t *order) {
     static const uint8_t logical[XNN_MOST_DIMS] = {0, 1, 2, 3, 4, 5};
@@ -167,7 +168,7 @@ static ember_status_t take_arguments(ember_xnn_graph_t *graph, ember_node_t *cal
     return ember_node_status(call);
 }
 
-// Brings int32 in the memory of a tensor of int64 to its type, from the last on.
+// Widens int32 in the memory of an int64 tensor in place, from the last element on.
 static void widen(const ember_xnn_value_t *value) {
     uint8_t *data = value->data;
     for (uint32_t i = value->numel; i-- > 0;) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The whole core as one translation unit: what firmware is built from. The compiler
-// sees every caller, so that it is a tenth smaller than file by file. Debug and test
-// builds may compile src/*.c instead.
+// The whole core as one translation unit, which firmware is built from: with every
+// caller in sight, the compiler makes it a tenth smaller than file by file. Debug and
+// test builds may compile src/*.c instead.
 #define EMBER_LOCAL __attribute__((unused)) static
 
 #include "src/arena.c"
@@ -30,6 +30,7 @@
 #include "src/node.c"
 #include "src/node_list.c"
 #include "src/node_output.c"
+#include "src/reset.c"
 #include "src/slot.c"
 #include "src/spare.c"
 #include "src/value.c"

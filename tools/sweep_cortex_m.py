@@ -114,6 +114,20 @@ def tall() -> Sweep:
     return convolution_of(x, filters, depth, at)
 
 
+def broad() -> Sweep:
+    """Few weights beside large images, as in the first layers of a network."""
+    kernel = pick([1, 1], [1, 1], [3, 3], [2, 3], [5, 5])
+    at = {
+        "kernel": kernel,
+        "stride": [pick(1, 1, 2) for _ in "hw"],
+        "padding": [min(size - 1, pick(0, 1, 2)) for size in kernel],
+        "dilation": [1, pick(1, 1, 1, 2)],
+    }
+    depth = pick(1, 2, 3, 4, 6, 8, 12, 16)
+    x = image(pick(1, 1, 2), depth, random.randint(12, 34), random.randint(12, 34))
+    return convolution_of(x, pick(1, 2, 4, 6, 7, 8, 16), depth, at)
+
+
 def convolution_of(
     x: torch.Tensor, filters: int, depth: int, at: dict[str, list[int]]
 ) -> Sweep:
@@ -251,7 +265,12 @@ def talls() -> Iterator[Sweep]:
     return (tall() for _ in range(COUNT))
 
 
-FAMILIES = (convolutions, talls, depthwises, transposes, linears, batch_matmuls)
+def broads() -> Iterator[Sweep]:
+    random.seed(7)
+    return (broad() for _ in range(COUNT))
+
+
+FAMILIES = (convolutions, talls, broads, depthwises, transposes, linears, batch_matmuls)
 
 if __name__ == "__main__":
     sys.exit(main(FAMILIES))

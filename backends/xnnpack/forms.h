@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every form of the products that nodes ask for, one a line: the kernel of a form is
-// its name, that users know its products by or NULL, and what is multiplied how. A form
-// is added here and, for when it is tried, in kernels.yaml.
+// Every form of the products that nodes compute, one a line: the form's kernel, its
+// name for users or NULL, and what is multiplied how. To add a form, add a line here
+// and, for the order in which kernels are tried, in kernels.yaml.
 //
-// A file of each instruction set makes kernels of its lines, each in sections of its
-// own: firmware links those that its nodes have.
+// A file for each instruction set makes kernels of its lines, each in sections of its
+// own, so that firmware links only those that its nodes use.
 #ifndef EMBER_XNNPACK_FORMS_H
 #define EMBER_XNNPACK_FORMS_H
 
@@ -64,7 +64,7 @@
     CONV(EMBER_CPU_I8MM, conv_2d_qd8_qc8_i8mm, NULL, &ember_xnn_form_qd8_qc8_i8mm)     \
     CONV(EMBER_CPU_I8MM, conv_2d_qs8_i8mm, "pqs8_qc8w_gemm", &ember_xnn_form_qs8_i8mm)
 
-// With Hexagon's vectors: hvx/forms_hvx.c.
+// With HVX: hvx/forms_hvx.c.
 #define XNN_FORMS_HVX(LINEAR, CONV, TRANSPOSED)                                        \
     LINEAR(fully_connected_qd8_qc4_hvx, "qp8_f32_qc4w_gemm", &ember_xnn_hvx_qd8_qc4)   \
     LINEAR(fully_connected_qd8_qc8_hvx, "qp8_f32_qc8w_gemm", &ember_xnn_hvx_qd8)       \
@@ -74,7 +74,7 @@
     TRANSPOSED(conv_transpose_2d_qd8_qc8_hvx, NULL, &ember_xnn_hvx_qd8)                \
     TRANSPOSED(conv_transpose_2d_qs8_hvx, NULL, &ember_xnn_hvx_qs8)
 
-// By outer products: sme/forms_sme.c. Of convolutions with a shape.
+// By outer products: sme/forms_sme.c. Those of convolutions have a shape function.
 #define XNN_FORMS_SME(LINEAR, CONV, MATMUL)                                            \
     LINEAR(fully_connected_f16_sme, "pf16_gemm", &ember_xnn_type_f16, XNN_SME_F16)     \
     LINEAR(fully_connected_f32_sme, "pf32_gemm", &ember_xnn_type_f32, XNN_SME_F32)     \

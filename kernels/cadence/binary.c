@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-// Arguments: a and its scale and zero point; b and its own, or a number; scale and zero
-// point of the output; the output.
+// Arguments: a with its scale and zero point; b with its own, or a number; scale and
+// zero point of the output; the output.
 enum { A, A_SCALE, A_ZERO, B, B_SCALE, B_ZERO, OPERANDS = EMBER_CADENCE_OPERANDS };
 
 int32_t ember_cadence_binary_run(const ember_cadence_binary_t *s,
@@ -36,7 +36,7 @@ int32_t ember_cadence_binary_run(const ember_cadence_binary_t *s,
     return EMBER_OK;
 }
 
-// The second operand: a tensor, or a number, for which `b` stays like `a`.
+// The second operand: a tensor, or a number, for which `b` stays the same as `a`.
 static uint32_t read_second(ember_cadence_binary_t *s, ember_node_t *node,
                             ember_tensor_t *b) {
     if (ember_node_kind(node, B) == EMBER_TENSOR) {

@@ -10,12 +10,12 @@
 
 enum { EMBER_CADENCE_OPERANDS = 3 }; // y, a, b
 
-// From what run reads, for the rows.
+// What run reads, for the rows.
 typedef struct ember_cadence_pair {
     ember_cadence_cut_t cut;
     float inverse; // of the output's scale
     float a_scale;
-    float b_scale; // of a number: 1
+    float b_scale; // 1 for a number
     int32_t a_zero;
     int32_t b_zero;
     float number;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::avg_pool2d: means of windows, of float32 in the dialect's order, or of bytes
-// whose padding is a zero point.
+// with a zero point as padding.
 #include "kernels/cadence/pool.h"
 
 enum { X, KERNEL, STRIDE, PADDING, CEIL, COUNT_PADDING, DIVISOR, ZERO, LAST, Y };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect's quantised convolutions in one and two dimensions, channels behind the
-// batches.
+// The dialect's quantised convolutions in one and two dimensions, channels first.
 #include "kernels/cadence/conv.h"
 
 static int32_t run(void *state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The dialect's quantised convolutions in one and two dimensions, channels last, maybe
+// The dialect's quantised convolutions in one and two dimensions, channels last, also
 // depthwise.
 #include "kernels/cadence/conv.h"
 

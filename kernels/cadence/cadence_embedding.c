@@ -47,7 +47,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Scales and zero points; false when they do not fit the weights.
+// Scales and zero points; false if they do not fit the weights.
 static bool read_scales(embedding_t *s, ember_node_t *node) {
     ember_tensor_t scales, zeros;
 

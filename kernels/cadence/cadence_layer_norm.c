@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::quantized_layer_norm over the last dimension: sums in int32, which wrap
-// around, the rest in the widths of the dialect's C++.
+// cadence::quantized_layer_norm over the last dimension: sums in int32, which wrap, the
+// rest in the types of the dialect's C++.
 #include <math.h>
 
 #include "kernels/cadence/elements.h"
@@ -14,7 +14,7 @@ typedef struct layer_norm {
     ember_cadence_number_t x_scale;
     ember_cadence_number_t x_zero;
     ember_cadence_cut_t cut;
-    double scale; // of x where it is a number
+    double scale; // scale of x if it is a number
     double eps;
     float inverse; // of the scale of y
     uint32_t length;
@@ -68,7 +68,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Weight or bias; false when it is not of `length` floats.
+// Weight or bias; false unless it has `length` floats.
 static bool read_vector(ember_node_t *node, uint32_t arg, uint32_t length,
                         const float **data) {
     ember_tensor_t vector;

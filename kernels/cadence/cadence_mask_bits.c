@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::sdpa_bitwise_mask_gen: a mask as bits, eight elements of the last dimension
-// a byte, the first in the lowest bit. 1 stands for what is masked: false, or below a
-// threshold.
+// to a byte, the first in the lowest bit. 1 means masked: false, or below a threshold.
 #include "kernels/cadence/numbers.h"
 
 #include <string.h>

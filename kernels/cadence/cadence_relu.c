@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::quantized_relu: what is above the zero point, rescaled.
+// cadence::quantized_relu: values above the zero point, rescaled.
 //
 //     y = quantised(max(x - x_zero, 0) * out_scale)
 //
-// Where the zero point is a tensor, the difference wraps around in the dtype of x, as
-// it does in the dialect's C++.
+// If the zero point is a tensor, the difference wraps in the dtype of x, as in the
+// dialect's C++.
 #include "kernels/cadence/elements.h"
 
 enum { X_ZERO = 1, Y_ZERO, MULTIPLIER, SHIFT, OUT };
@@ -18,12 +18,12 @@ typedef struct relu {
     bool wraps;
 } relu_t;
 
-// What a run reads first.
+// Read at the start of a run.
 typedef struct rescale {
     ember_cadence_cut_t cut;
     float scale;
     int32_t x_zero;
-    int32_t most; // differences above it wrap around
+    int32_t most; // differences above it wrap
 } rescale_t;
 
 static int32_t relu_of(const void *state, int32_t x) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::requantize: from one scale, zero point and dtype to others, by float32.
+// cadence::requantize: from one scale, zero point and dtype to others, through float32.
 #include "kernels/cadence/elements.h"
 
 enum { X_SCALE = 1, X_ZERO, Y_SCALE, Y_ZERO, DTYPE, OUT };
@@ -55,7 +55,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (ember_node_int(node, DTYPE) != s->elements.y_dtype) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "cadence requantize: another dtype");
+                               "cadence requantize: wrong dtype");
     }
     return ember_cadence_cut_check(node, s->elements.y_dtype, &s->y_zero);
 }

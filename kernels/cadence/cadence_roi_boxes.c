@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::roi_align_box_processor: regions of an image as configurations of an address
 // generator. A row has 22 numbers of 29 bits in 80 bytes, the lowest bits first, in
-// units of 2^-16 pixels: where the first sample lies, across and down; then what leads
-// from a sample to the next along ten dimensions, across, and the same down.
+// units of 2^-16 pixels: the position of the first sample, horizontal and vertical;
+// then the steps from one sample to the next along ten dimensions, horizontal, and the
+// same vertical.
 #include "kernels/cadence/numbers.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ typedef struct roi_boxes {
     bool aligned; // to the middle of pixels
 } roi_boxes_t;
 
-// In units of 2^-16, halves away from zero; 0 for what is too large.
+// In units of 2^-16, ties away from zero; 0 if it is too large.
 static int32_t fixed(float x) {
     const float scaled = x * 65536.0f;
     const float whole = ember_truncf(scaled);
@@ -37,7 +38,7 @@ static uint8_t *put(uint8_t *row, uint32_t index, int32_t number) {
 }
 
 // Increments of a walk whose dimension `inner` (0: width, 1: height) moves by `step`,
-// and whose dimension 2 + `inner` by `whole`; what a dimension moved is taken back.
+// and whose dimension 2 + `inner` by `whole`; earlier moves of a dimension are undone.
 static void put_walk(uint8_t *row, uint32_t first, const int32_t sizes[DIMS],
                      const int32_t steps[DIMS]) {
     uint32_t increment = (uint32_t)steps[0];
@@ -89,7 +90,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (rois.rank != 2 || rois.sizes[1] != CORNERS || rois.dtype != EMBER_F32) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "roi boxes: shape or dtype");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "roi boxes: wrong shape or dtype");
     }
     const int32_t sizes[2] = {rois.sizes[0], BYTES};
     ember_node_output(node, OUT, 2, sizes, &y);
@@ -98,7 +100,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (y.dtype != EMBER_U8) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "roi boxes: dtype of output");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "roi boxes: wrong dtype of the output");
     }
     s->rois = rois.data;
     s->y = y.data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embeddings whose pairs lie side by side. Contract: rope.h.
+// Rotary embeddings with adjacent pairs. Contract: rope.h.
 #include "kernels/cadence/rope.h"
 
 static int32_t run(void *state) {

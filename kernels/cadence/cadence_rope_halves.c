@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embeddings whose pairs lie half a head apart. Contract: rope.h.
+// Rotary embeddings with pairs half a head apart. Contract: rope.h.
 #include "kernels/cadence/rope.h"
 
 static int32_t run(void *state) {

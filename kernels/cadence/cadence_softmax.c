@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::quantized_softmax along the last dimension, by float32. With mask type 1,
-// row i sees the first pos + i + 1 elements alone; the mask itself is not read.
+// cadence::quantized_softmax along the last dimension, in float32. With mask type 1,
+// row i uses only the first pos + i + 1 elements; the mask itself is not read.
 #include <math.h>
 
 #include "kernels/cadence/elements.h"
@@ -19,7 +19,7 @@ typedef struct softmax {
     uint8_t pos_dtype;
 } softmax_t;
 
-// What a run reads first.
+// Read at the start of a run.
 typedef struct numbers {
     ember_cadence_cut_t cut;
     float scale;
@@ -104,7 +104,8 @@ static ember_status_t set_mask(softmax_t *s, ember_node_t *node) {
         return ember_node_status(node);
     }
     if (pos.dtype != EMBER_S16 && pos.dtype != EMBER_S64) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cadence softmax: position");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cadence softmax: wrong position");
     }
     s->pos = pos.data;
     return ember_node_status(node);
@@ -127,7 +128,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (x.rank < 1 || dim + 1 != x.rank || !ember_cadence_plain(node, &x) ||
         s->elements.y_dtype != x.dtype || !ember_cadence_small(x.dtype)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "cadence softmax: dtype or dim");
+                               "cadence softmax: wrong dtype or dim");
     }
     s->length = (uint32_t)x.sizes[dim];
     s->row = ember_node_scratch(node, s->length * sizeof(float));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::linalg_svd: A = U S V' for matrices of 3 x 3, which is what the dialect has.
-// V has the eigenvectors of A'A, found by rotations that take its largest element off
-// the diagonal to 0 (Jacobi); U = A V / S, completed to a right-handed basis where a
-// singular value is 0.
+// cadence::linalg_svd: A = U S V' for 3 x 3 matrices, the only size in the dialect. V
+// has the eigenvectors of A'A, found by rotations that zero its largest off-diagonal
+// element (Jacobi); U = A V / S, completed to a right-handed basis if a singular value
+// is 0.
 #include <math.h>
 
 #include "kernels/cadence/numbers.h"
@@ -24,7 +24,7 @@ typedef struct basis {
     float v[N][N];
 } basis_t;
 
-// Takes element (p, q) to 0; `r` is the third index.
+// Zeroes element (p, q); `r` is the third index.
 static void rotate(basis_t *b, int32_t p, int32_t q, int32_t r) {
     const float pp = b->d[p][p], qq = b->d[q][q], pq = b->d[p][q];
     const float angle = ember_fabsf(pp - qq) < NOTHING
@@ -63,7 +63,7 @@ static void diagonalize(basis_t *b) {
     }
 }
 
-// The columns of V by falling eigenvalues.
+// Sorts the columns of V by descending eigenvalues.
 static void order(const basis_t *b, int32_t columns[N]) {
     for (int32_t i = 0; i < N; i++) {
         int32_t at = i;
@@ -81,7 +81,7 @@ static void cross(const float a[N], const float b[N], float y[N]) {
     }
 }
 
-// Column `i` of U, at right angles to those before it.
+// Column `i` of U, orthogonal to those before it.
 static void complete(float columns[N][N], int32_t i) {
     const bool along = ember_fabsf(columns[0][0]) > 0.9f;
     const float other[N] = {along ? 0.0f : 1.0f, along ? 1.0f : 0.0f, 0.0f};
@@ -151,7 +151,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (a.rank < 2 || a.dtype != EMBER_F32 || a.sizes[a.rank - 1] != N ||
         a.sizes[a.rank - 2] != N || !ember_tensor_is_contiguous(&a)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "svd: matrices are 3 x 3");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "svd: matrices must be 3 x 3");
     }
     ember_node_output_like(node, U, &a, &u);
     ember_node_output(node, S, a.rank - 1u, a.sizes, &values);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::transposed_convolution: float32, its sums begun by the bias and in the order
-// of the weights, which are (filters of a group, channels of all groups).
+// cadence::transposed_convolution: float32; sums start with the bias and follow the
+// order of the weights, which are (filters of a group, channels of all groups).
 #include "kernels/cadence/window.h"
 
 enum { X, W, BIAS, STRIDE, PADDING, DILATION, OUT_PADDING, GROUPS, LAST, Y };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::quantized_w8a32_gru: one step of one sequence. The output is the new hidden
-// state, twice.
+// cadence::quantized_w8a32_gru: one step of a single sequence. The output is the new
+// hidden state, twice.
 #include "kernels/cadence/weights.h"
 
 enum { X, HIDDEN, W_X, W_X_SCALE, W_H, W_H_SCALE, B_X, B_SCALE, B_H, OUT };
 enum { GATES = 3 }; // reset, update, new
 
 typedef struct gru {
-    ember_w8_t input; // rows of the three gates, one behind the other
+    ember_w8_t input; // rows of the three gates, one after the other
     ember_w8_t hidden;
     const float *x;
     const float *h; // (size,)

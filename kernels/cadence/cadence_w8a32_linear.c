@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// cadence::quantized_w8a32_linear: weights are (outputs, inputs), as the exporter's
-// shapes say; its reference takes (inputs, outputs), which is what sizes say that fit
-// nothing else.
+// cadence::quantized_w8a32_linear: weights are (outputs, inputs), as in the exporter's
+// shapes; its reference takes (inputs, outputs), which is used if only that fits the
+// sizes.
 #include <string.h>
 
 #include "kernels/cadence/weights.h"

@@ -137,7 +137,7 @@ static ember_status_t read_tensors(ember_cadence_conv_t *s, ember_node_t *node,
     if (!ember_cadence_small(x->dtype) ||
         !ember_cadence_window_in(&s->window, x, last) || !set_weights(s, w, x->rank)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "cadence convolution: dtype or rank");
+                               "cadence convolution: wrong dtype or rank");
     }
     return EMBER_OK;
 }

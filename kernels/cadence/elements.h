@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise operators of the dialect on one tensor: numbers of one dtype, or reals,
+// Element-wise operators of the dialect on one tensor: elements of one dtype, or reals,
 // become those of another.
 //
 //     y[i] = quantised(f(x[i]))
@@ -23,7 +23,7 @@ EMBER_MUST_USE ember_status_t ember_cadence_elements(ember_cadence_elements_t *e
 // The output for an input, both of 8 bits.
 typedef int32_t (*ember_cadence_byte_fn)(const void *state, int32_t x);
 
-// Computes inputs and outputs of 8 bits: a table first, where that is less work.
+// Computes inputs and outputs of 8 bits: with a table first, if that is less work.
 void ember_cadence_bytes(const ember_cadence_elements_t *elements,
                          ember_cadence_byte_fn one, const void *state);
 

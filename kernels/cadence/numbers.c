@@ -54,9 +54,9 @@ static ember_cadence_number_t number_arg(ember_node_t *node, uint32_t arg,
     const bool integer =
         ember_class_of(tensor.dtype) == EMBER_CLASS_S64 && tensor.dtype != EMBER_B1;
     if (real ? tensor.dtype != EMBER_F32 : !integer) {
-        ember_node_fail(node, EMBER_UNSUPPORTED, "cadence: dtype of a parameter");
+        ember_node_fail(node, EMBER_UNSUPPORTED, "cadence: wrong dtype of a parameter");
     } else if ((tensor.numel != 1 && tensor.numel != count) || tensor.numel == 0) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "cadence: sizes of a parameter");
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "cadence: wrong size of a parameter");
     }
     number.at = tensor.data;
     number.dtype = tensor.dtype;

@@ -48,7 +48,7 @@ void ember_cadence_max_pool_run(const ember_cadence_pool_t *s) {
     }
 }
 
-// With ceil_mode windows may hang over the end, if they begin before it.
+// With ceil_mode windows may extend past the end, if they begin before it.
 static void round_up(ember_cadence_axis_t *axis) {
     const int32_t span = axis->in + 2 * axis->padding;
     const int32_t room = span - axis->dilation * (axis->kernel - 1) - 1;
@@ -100,14 +100,16 @@ ember_status_t ember_cadence_pool(ember_cadence_pool_t *s, ember_node_t *node,
     const bool bytes = x.dtype == EMBER_S8 || x.dtype == EMBER_U8;
     if ((!bytes && (x.dtype != EMBER_F32 || !args->floats)) || count < 1 ||
         !ember_cadence_window_in(&s->window, &x, last)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cadence pool: dtype or rank");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cadence pool: wrong dtype or rank");
     }
     *dtype = x.dtype;
     s->window.height.kernel = kernel[0];
     s->window.width.kernel = kernel[count - 1];
     if (kernel[0] > MOST || kernel[count - 1] > MOST ||
         ember_cadence_window_out(&s->window, node, &args->lists) != EMBER_OK) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cadence pool: parameters");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "cadence pool: parameters do not fit");
     }
     if (up) {
         round_up(&s->window.height);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pools of the dialect. quantized_max_pool2d gives the largest element of each window;
-// of one that lies in the padding alone, the least of the dtype.
+// Pools of the dialect. quantized_max_pool2d returns the maximum of each window, or the
+// minimum of the dtype if all of the window is padding.
 #ifndef EMBER_KERNELS_CADENCE_POOL_H
 #define EMBER_KERNELS_CADENCE_POOL_H
 
@@ -10,16 +10,16 @@ typedef struct ember_cadence_pool {
     ember_cadence_window_t window;
     const uint8_t *x;
     uint8_t *y;
-    uint8_t flip; // makes the order of bytes that of uint8
+    uint8_t flip; // changes the order of bytes to that of uint8
 } ember_cadence_pool_t;
 
-// Where a pool has its arguments.
+// Indices of a pool's arguments.
 typedef struct ember_cadence_pool_args {
     uint8_t kernel;
     ember_cadence_lists_t lists; // no dilation: 1
     uint8_t ceil;
     uint8_t out;
-    bool floats; // are taken, too
+    bool floats; // floats are accepted, too
 } ember_cadence_pool_args_t;
 
 // Reads a pool of images of bytes, or of float32, and sets the shape of its output.

@@ -25,7 +25,7 @@ static bool dtypes_fit(uint32_t a, uint32_t b, uint32_t c) {
     return c == a && (alike || (a == EMBER_S16 && b == EMBER_S8));
 }
 
-// The output: shaped like `a`, but for its last size.
+// The output: shaped like `a`, except for its last size.
 static ember_status_t set_output(ember_cadence_products_t *s, ember_node_t *node,
                                  const ember_tensor_t *a, const ember_tensor_t *b,
                                  uint32_t out, int32_t zero) {

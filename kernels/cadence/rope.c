@@ -46,7 +46,7 @@ int32_t ember_rope_run(const ember_rope_t *s, bool halves) {
     return EMBER_OK;
 }
 
-// Sizes of the operands; false when they do not fit.
+// Sizes of the operands; false if they do not fit.
 static bool set_sizes(ember_rope_t *s, const ember_tensor_t *x,
                       const ember_tensor_t *sin, const ember_tensor_t *cos) {
     if (x->rank < 4 || x->rank > 5 || x->sizes[0] != 1 || x->numel == 0) {
@@ -80,7 +80,7 @@ ember_status_t ember_rope_prepare(ember_rope_t *s, ember_node_t *node) {
     }
     if (!is_floats(&x) || !is_floats(&y) || !is_floats(&sin) || !is_floats(&cos) ||
         (given && at.dtype != EMBER_S32 && at.dtype != EMBER_S64)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: dtypes or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: wrong dtypes or layout");
     }
     if (!set_sizes(s, &x, &sin, &cos) || (given && at.numel != (uint32_t)s->tokens)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "rope: sizes do not fit");

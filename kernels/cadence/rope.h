@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rotary embeddings: pairs of elements of each head, turned by the angle of a token.
+// Rotary embeddings: pairs of elements of each head, rotated by the angle of a token.
 //
 //     y0 = x0 * cos - x1 * sin        y1 = x0 * sin + x1 * cos
 #ifndef EMBER_KERNELS_CADENCE_ROPE_H
@@ -23,7 +23,7 @@ typedef struct ember_rope {
 EMBER_MUST_USE ember_status_t ember_rope_prepare(ember_rope_t *rope,
                                                  ember_node_t *node);
 
-// Elements of a pair lie side by side, or half a head apart.
+// Elements of a pair are adjacent, or half a head apart.
 int32_t ember_rope_run(const ember_rope_t *rope, bool halves);
 
 #endif // EMBER_KERNELS_CADENCE_ROPE_H

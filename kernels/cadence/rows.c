@@ -97,7 +97,7 @@ ember_status_t ember_cadence_rows(ember_cadence_rows_t *s, ember_node_t *node,
     const bool bytes = x.dtype == EMBER_S8 || x.dtype == EMBER_U8;
     if ((!bytes && x.dtype != EMBER_F32) || count < 1 ||
         !ember_cadence_window_in(&s->window, &x, last)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "im2row: dtype or rank");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "im2row: wrong dtype or rank");
     }
     s->dtype = x.dtype;
     s->size = x.element_size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// im2row: the elements under each window of an image as a row of a matrix,
-// (n, windows, taps * channels); outside of the image lies a zero point.
+// im2row: the elements under each window of an image as a row of a matrix, (n, windows,
+// taps * channels); outside the image they are a zero point.
 #ifndef EMBER_KERNELS_CADENCE_ROWS_H
 #define EMBER_KERNELS_CADENCE_ROWS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers with weights of int8. Contract: weights.h.
+// Layers with int8 weights. Contract: weights.h.
 #include "kernels/cadence/weights.h"
 
 #include <stddef.h>
@@ -21,7 +21,8 @@ ember_status_t ember_w8_args(ember_w8_t *layer, ember_node_t *node, uint32_t w,
     }
     if (weight->dtype != EMBER_S8 || added.dtype != EMBER_S8 ||
         !ember_tensor_is_contiguous(weight) || !ember_tensor_is_contiguous(&added)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "w8a32: dtypes or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "w8a32: wrong dtypes or layout");
     }
     return EMBER_OK;
 }

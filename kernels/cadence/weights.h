@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers of float32 whose weights and biases are int8, each with one scale.
+// float32 layers whose weights and biases are int8, with one scale each.
 #ifndef EMBER_KERNELS_CADENCE_WEIGHTS_H
 #define EMBER_KERNELS_CADENCE_WEIGHTS_H
 
 #include "kernels/cadence/numbers.h"
 
-// Rows of weights, and biases, by which a vector is multiplied.
+// Rows of weights, and biases, that a vector is multiplied by.
 typedef struct ember_w8 {
     const int8_t *w; // `row` apart, `step` apart in a row
     const int8_t *bias;
@@ -18,12 +18,12 @@ typedef struct ember_w8 {
 } ember_w8_t;
 
 // Takes the arguments `w` and `bias`, each followed by its scale unless `scale` is an
-// argument of its own. UNSUPPORTED when they are not contiguous int8.
+// argument of its own. UNSUPPORTED if they are not contiguous int8.
 EMBER_MUST_USE ember_status_t ember_w8_args(ember_w8_t *layer, ember_node_t *node,
                                             uint32_t w, uint32_t bias, uint32_t scale,
                                             ember_tensor_t *weight);
 
-// Row `row` times x, whose elements lie side by side, without the bias.
+// Row `row` times x, whose elements are adjacent, without the bias.
 float ember_w8_row(const ember_w8_t *layer, const float *x, int32_t row);
 
 static inline float ember_w8_bias(const ember_w8_t *layer, int32_t row) {

@@ -2,7 +2,7 @@
 // Windows of the dialect. Contract: window.h.
 #include "kernels/cadence/window.h"
 
-enum { LIMIT = 1 << 28 }; // larger parameters would only overflow sums
+enum { LIMIT = 1 << 28 }; // larger parameters could only overflow sums
 
 bool ember_cadence_window_in(ember_cadence_window_t *window, const ember_tensor_t *x,
                              bool last) {
@@ -53,8 +53,8 @@ uint32_t ember_cadence_window_shape(const ember_cadence_window_t *window, uint32
     return at;
 }
 
-// A list of two items, or of one: of the width alone where there is no height. An empty
-// one leaves what is there.
+// A list of two items, or of one: only the width if there is no height. An empty one
+// changes nothing.
 static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *height,
                       int32_t *width) {
     int32_t items[2] = {0, 0};
@@ -75,7 +75,7 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *he
     }
 }
 
-// Length of the output; -1 when the parameters are out of range.
+// Length of the output; -1 if the parameters are out of range.
 static int32_t out_length(const ember_cadence_axis_t *axis, bool transposed,
                           int32_t out_padding) {
     const int64_t reach = (int64_t)axis->dilation * (axis->kernel - 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of the dialect's convolutions, im2row and pools: where their taps lie in an
+// Windows of the dialect's convolutions, im2row and pools: where their taps are in an
 // image of shape (n, c, h, w), (n, h, w, c), or without h.
 #ifndef EMBER_KERNELS_CADENCE_WINDOW_H
 #define EMBER_KERNELS_CADENCE_WINDOW_H
@@ -36,21 +36,21 @@ typedef struct ember_cadence_window {
     bool transposed;
 } ember_cadence_window_t;
 
-// Where a call has its lists; 0: it has none.
+// Indices of a call's lists; 0: it has none.
 typedef struct ember_cadence_lists {
     uint8_t stride;
     uint8_t padding;
     uint8_t dilation;
-    uint8_t out_padding; // where there is one, the window is transposed
+    uint8_t out_padding; // if there is one, the window is transposed
 } ember_cadence_lists_t;
 
-// Takes a tensor of rank 3 or 4 as the image, and its channels: last, or behind the
-// batches. Kernels are set by the caller before ember_cadence_window_out().
+// Takes a tensor of rank 3 or 4 as the image, with channels last or first. Kernels are
+// set by the caller before ember_cadence_window_out().
 EMBER_MUST_USE bool ember_cadence_window_in(ember_cadence_window_t *window,
                                             const ember_tensor_t *x, bool last);
 
 // Reads the lists, of height and width or of the width alone, and sets the lengths of
-// the output. BAD_PROGRAM when there is no such window.
+// the output. BAD_PROGRAM if there is no such window.
 EMBER_MUST_USE ember_status_t
 ember_cadence_window_out(ember_cadence_window_t *window, ember_node_t *node,
                          const ember_cadence_lists_t *lists);

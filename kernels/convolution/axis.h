@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One axis of a convolution of contiguous planes, for kernels that may walk either
-// axis of the image.
+// One axis of a convolution of contiguous planes, for kernels that may walk along
+// either axis of the image.
 #ifndef EMBER_KERNELS_CONVOLUTION_AXIS_H
 #define EMBER_KERNELS_CONVOLUTION_AXIS_H
 
@@ -27,16 +27,16 @@ typedef struct ember_range {
 // Dimension `d` of `conv`: 1 is the height, 2 the width.
 ember_axis_t ember_axis_of(const ember_conv_t *conv, uint32_t d);
 
-// Whether neighbours along the axis are neighbours in memory, in image and kernel: so
-// they are along the width, and along the height where both are one wide.
+// Whether neighbours along the axis are adjacent in memory, in image and kernel: along
+// the width they are, and along the height if both are one wide.
 static inline bool ember_axis_is_row(const ember_axis_t *axis) {
     return axis->x_step == 1 && axis->w_step == 1;
 }
 
-// Outputs whose taps all lie inside the image; first <= past <= out.
+// Outputs whose taps are all inside the image; first <= past <= out.
 ember_range_t ember_axis_inner(const ember_axis_t *axis);
 
-// Taps of output `out` that lie inside the image; first <= past <= kernel.
+// Taps of output `out` that are inside the image; first <= past <= kernel.
 static inline ember_range_t ember_axis_taps(const ember_axis_t *axis, int32_t out) {
     const int32_t at = out * axis->stride - axis->padding;
     ember_range_t taps = {at < 0 ? -at : 0, axis->in - at};

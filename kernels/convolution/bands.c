@@ -3,7 +3,7 @@
 
 enum { MOST_BAND = 2048, MOST_SCRATCH = 1 << 20 }; // elements
 
-// Chooses the band; false when even one row of outputs needs too much.
+// Chooses the band; false if even one row of outputs needs too much.
 static bool set_band(ember_conv_bands_t *s) {
     const int64_t columns = ((int64_t)s->width.out + EMBER_BAND_STEP - 1) /
                                 EMBER_BAND_STEP * EMBER_BAND_STEP -

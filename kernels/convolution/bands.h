@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A convolution of float32 with one input channel per group, contiguous planes.
 //
-// A band of rows of one channel, or of columns where a variant prefers so, is copied to
-// scratch with zeros around it; then outputs of a row are summed, whatever the edges.
-// Sums begin with the bias; infinite weights that fall on padding make NaN.
+// A band of rows of one channel, or of columns if a variant prefers that, is copied to
+// scratch with zeros around it; then the outputs of a row are summed without special
+// cases at the edges. Sums begin with the bias; infinite weights on padding give NaN.
 #ifndef EMBER_KERNELS_CONVOLUTION_BANDS_H
 #define EMBER_KERNELS_CONVOLUTION_BANDS_H
 
@@ -13,7 +13,7 @@
 
 #define EMBER_BANDS_INLINE static inline __attribute__((always_inline))
 
-// Outputs that are summed side by side: the band has what a whole step reads.
+// Outputs that are summed side by side: the band has room for what a whole step reads.
 enum { EMBER_BAND_STEP = 8 };
 
 typedef struct ember_conv_bands {
@@ -23,9 +23,9 @@ typedef struct ember_conv_bands {
     float *y;          // (batches, groups * filters, out_h, out_w)
     float *band;       // rows of the image, `pitch` elements each
     int32_t batches, groups, filters;
-    int32_t rows; // of outputs that one band is for, at most
+    int32_t rows; // of outputs that one band covers, at most
     int32_t pitch;
-    ember_axis_t height; // the other way round where the image is turned
+    ember_axis_t height; // swapped if the image is transposed
     ember_axis_t width;
 } ember_conv_bands_t;
 
@@ -33,7 +33,7 @@ typedef struct ember_conv_bands {
 typedef bool (*ember_bands_turn_fn)(const ember_axis_t *height,
                                     const ember_axis_t *width);
 
-// UNSUPPORTED when the convolution is not of that kind. `turn` may be NULL.
+// UNSUPPORTED if the convolution is not of that kind. `turn` may be NULL.
 EMBER_MUST_USE ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *bands,
                                                        ember_node_t *node,
                                                        ember_bands_turn_fn turn);
@@ -42,7 +42,7 @@ EMBER_MUST_USE ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *bands
 typedef void (*ember_bands_row_fn)(const ember_conv_bands_t *bands, const float *from,
                                    const float *filter, float bias, float *y);
 
-// What a variant computes and copies with.
+// The functions of a variant, for computing and copying.
 typedef struct ember_bands_parts {
     ember_bands_row_fn row;
     ember_line_copy_fn copy;
@@ -55,7 +55,7 @@ static inline int32_t ember_bands_rows_under(const ember_axis_t *height,
     return (outputs - 1) * height->stride + (height->kernel - 1) * height->dilation + 1;
 }
 
-// --- the loops, which a variant compiles with its parts as constants -----------------
+// --- the loops, compiled by a variant with its functions as constants ----------------
 
 // `rows` rows of the outputs of one filter.
 EMBER_BANDS_INLINE void ember_bands_run_band(const ember_conv_bands_t *s,
@@ -71,7 +71,7 @@ EMBER_BANDS_INLINE void ember_bands_run_band(const ember_conv_bands_t *s,
 }
 
 // Copies the rows of the image that the outputs [first, first + rows) need; the columns
-// beside them are zeros already.
+// on either side are zeros already.
 EMBER_BANDS_INLINE void ember_bands_fill(const ember_conv_bands_t *s,
                                          const ember_bands_parts_t *parts,
                                          ember_line_t line, const float *x,
@@ -117,7 +117,8 @@ EMBER_BANDS_INLINE void ember_conv_bands_run(const ember_conv_bands_t *s,
     const ptrdiff_t x_plane = (ptrdiff_t)s->height.in * s->width.in;
     const ptrdiff_t y_plane = (ptrdiff_t)s->filters * s->height.out * s->width.out;
 
-    // What a row of the band has of the image; columns beside it are cleared once.
+    // The part of a band's row inside the image; the columns on either side are cleared
+    // once.
     const int32_t room = s->pitch - s->width.padding;
     const int32_t count = room < s->width.in ? room : s->width.in;
     const ember_line_t line = {.count = count, .stride = s->width.x_step};

@@ -17,10 +17,10 @@ static bool has_few(ember_node_t *node, uint32_t lists) {
     return ember_node_kind(node, lists + FEW_GROUPS) == EMBER_INT;
 }
 
-// Larger parameters than any tensor is long would only overflow sums.
+// A parameter larger than any tensor is long could only overflow sums.
 enum { LIMIT = 1 << 29 };
 
-// Reads a list of `count` items (one stands for all) behind the unused leading
+// Reads a list of `count` items (one stands for all), after the unused leading
 // dimensions, which keep `unused`.
 static void read_list(ember_node_t *node, uint32_t arg, uint32_t count, int32_t low,
                       int32_t unused, int32_t items[EMBER_CONV_DIMS]) {
@@ -41,7 +41,7 @@ static void read_list(ember_node_t *node, uint32_t arg, uint32_t count, int32_t 
     }
 }
 
-// Gives a view of rank 3 to 5 all five dimensions.
+// Extends a view of rank 3 to 5 to all five dimensions.
 static void as_volume(ember_view_t *view) {
     while (view->rank < EMBER_CONV_DIMS + 2) {
         ember_view_insert(view, 2, 1, 0);
@@ -64,7 +64,7 @@ ember_conv_operand_t ember_conv_operand(const ember_tensor_t *tensor) {
     return operand(&view);
 }
 
-// Length of dimension `d` of the output; -1 when the parameters are out of range.
+// Length of dimension `d` of the output; -1 if the parameters are out of range.
 static int64_t out_length(const ember_conv_t *conv, uint32_t d, int32_t out_padding) {
     const int64_t reach = (int64_t)conv->dilation[d] * (conv->kernel[d] - 1);
     const int64_t span = conv->in[d] + 2 * (int64_t)conv->padding[d];
@@ -131,7 +131,7 @@ static bool is_integer(uint32_t dtype) {
     return dtype <= EMBER_S64 || dtype >= EMBER_U16;
 }
 
-// As in PyTorch, integers take a bias of another integer type, which wraps.
+// As in PyTorch, integers accept a bias of another integer type, which wraps.
 static ember_status_t set_bias(ember_conv_t *conv, ember_node_t *node) {
     ember_tensor_t bias;
 
@@ -177,7 +177,8 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
     ember_tensor_t y;
 
     if (channels > INT32_MAX) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: channels");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: too many channels");
     }
     memcpy(sizes + 2, conv->out + EMBER_CONV_DIMS - dims, dims * sizeof(sizes[0]));
     ember_node_output(node, ember_node_arg_count(node) - 2, x->rank, sizes, &y);
@@ -207,8 +208,8 @@ static void swap(int32_t *space) {
     space[2] = height;
 }
 
-// What is a single column everywhere becomes a single row: kernels are made for long
-// rows, and memory and order of the products are the same.
+// A single column everywhere becomes a single row: kernels are made for long rows, and
+// memory and order of the products are the same.
 static void turn_column(ember_conv_t *conv) {
     if (conv->in[2] != 1 || conv->kernel[2] != 1 || conv->out[2] != 1 ||
         conv->padding[2] != 0) {
@@ -240,7 +241,7 @@ ember_conv_operand_t ember_conv_weight(const ember_conv_t *conv,
     return w;
 }
 
-// Takes input and weight, which have the same rank, as volumes.
+// Reads input and weight, which have the same rank, as volumes.
 static bool set_inputs(ember_conv_t *conv, ember_node_t *node, uint32_t lists,
                        const ember_tensor_t *x, const ember_tensor_t *w) {
     ember_view_t from, weight;

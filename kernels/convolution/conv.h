@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The arguments of aten::convolution, checked: the geometry that every kernel of
-// this family starts from. One- and two-dimensional calls have leading dimensions
-// of size 1, so there are always three: depth, height, width.
+// The arguments of aten::convolution, checked: the geometry that every kernel of this
+// family starts from. One- and two-dimensional calls have leading dimensions of size 1,
+// so there are always three: depth, height, width.
 //
 // Every position that the geometry can produce, inside the input or not, fits an
 // int32_t without overflow.
@@ -32,31 +32,31 @@ typedef struct ember_conv {
     int32_t w_group;  // bytes from one group's weights to the next's
     int32_t in[EMBER_CONV_DIMS];
     int32_t out[EMBER_CONV_DIMS];
-    int32_t kernel[EMBER_CONV_DIMS]; // no taps where the weight has no elements
+    int32_t kernel[EMBER_CONV_DIMS]; // no taps if the weight has no elements
     int32_t stride[EMBER_CONV_DIMS];
     int32_t padding[EMBER_CONV_DIMS];
     int32_t dilation[EMBER_CONV_DIMS];
     uint8_t dtype;
-    uint8_t bias_dtype; // another one only of integers
+    uint8_t bias_dtype; // differs only among integers
     bool transposed;
     bool planes;        // x, w and y are contiguous
     bool channels_last; // x, w and y are (n, d, h, w, c) in memory
 } ember_conv_t;
 
-// Reads and checks the call's arguments and sets the shape of its output. What has a
-// width of 1 throughout is described as having that height.
+// Reads and checks the call's arguments and sets the shape of its output. If all widths
+// are 1, the height is described as the width.
 EMBER_MUST_USE ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node);
 
 // Adds the products of `outputs` elements of the output to the work of the node.
 void ember_conv_work(const ember_conv_t *conv, ember_node_t *node, uint32_t outputs);
 
-// Whether it is of float32, not transposed, of one or two dimensions, and has channels.
+// Whether it is float32, not transposed, of one or two dimensions, and has channels.
 bool ember_conv_is_2d_f32(const ember_conv_t *conv);
 
 // --- for gradients -----------------------------------------------------------------
 
-// The part of it that does not depend on bias and output; `lists` is the argument of
-// the strides, behind which the other parameters stand as in aten::convolution.
+// The part that does not depend on bias and output; `lists` is the argument of the
+// strides, which the other parameters follow as in aten::convolution.
 EMBER_MUST_USE ember_status_t ember_conv_geometry(ember_conv_t *conv,
                                                   ember_node_t *node, uint32_t lists,
                                                   const ember_tensor_t *x,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// convolution_backward: the gradients of input, weight and bias, those that are asked
-// for. Any float dtype and layout; every tap of every output adds to each. Gradients of
-// float16 and bfloat16 are summed up as float32, in scratch.
+// convolution_backward: the gradients of input, weight and bias, as far as they are
+// asked for. Any float dtype and layout; every tap of every output adds to each.
+// Gradients of float16 and bfloat16 are summed as float32, in scratch.
 #include <string.h>
 
 #include "kernels/convolution/conv.h"
@@ -15,7 +15,7 @@ typedef struct {
     ember_conv_operand_t w;
     int32_t w_group;
     char *out[3];      // gradients of x, w and the bias
-    char *sums[3];     // where they are summed up: themselves, or scratch
+    char *sums[3];     // where they are summed: in place, or in scratch
     uint32_t count[3]; // elements; 0: not asked for, or empty
     uint8_t dtype;     // of the sums
 } state_t;
@@ -108,7 +108,7 @@ static void clear(const state_t *s) {
     }
 }
 
-// Sums in scratch become the outputs, which lie in the same order.
+// Sums in scratch become the outputs, which have the same layout.
 static void finish(const state_t *s) {
     const int32_t step = (int32_t)ember_dtype_size(s->conv.dtype);
     for (uint32_t k = 0; k < 3; k++) {
@@ -149,7 +149,7 @@ static int32_t run(void *state) {
 
 // --- prepare -------------------------------------------------------------------------
 
-// The gradient that is given must be as large as the convolution's output.
+// The given gradient must be as large as the convolution's output.
 static bool fits(const ember_conv_t *conv, const ember_tensor_t *y) {
     const uint32_t dims = y->rank - 2u;
 
@@ -159,7 +159,7 @@ static bool fits(const ember_conv_t *conv, const ember_tensor_t *y) {
                   dims * sizeof(y->sizes[0])) == 0;
 }
 
-// An output that is asked for, of shape (rank, sizes); empty when it is not.
+// An output of shape (rank, sizes) that is asked for; empty if it is not.
 static void set_gradient(state_t *s, ember_node_t *node, uint32_t which, uint32_t rank,
                          const int32_t *sizes, ember_tensor_t *out) {
     memset(out, 0, sizeof(*out));
@@ -230,7 +230,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (y.rank != x.rank || !fits(&s->conv, &y)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: gradient");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "convolution: wrong shape of gradient");
     }
     if (y.dtype != x.dtype || ember_class_of(x.dtype) == EMBER_CLASS_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");

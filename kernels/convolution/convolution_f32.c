@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// convolution_f32: one- or two-dimensional, not transposed, everything contiguous;
-// grouped too.
+// convolution_f32: one- or two-dimensional, not transposed, everything contiguous; also
+// grouped.
 //
 // Lines of the image under a tile of neighbouring outputs are copied to scratch with
 // zeros around the image, so that all outputs have all their taps. Blocks of 4 filters
-// x 4 outputs are then summed in registers, 1 x 4 for the filters that are left. Lines
-// run along the width or, in an image that is high and narrow, along the height.
+// x 4 outputs are then summed in registers, 1 x 4 for the remaining filters. Lines run
+// along the width or, in a tall and narrow image, along the height.
 //
 // Products and sums are rounded one by one; each output adds channels, then lines of
-// the kernel, then taps of a line: the same on every board. Infinite weights that fall
-// on padding make NaN.
+// the kernel, then taps of a line: the same on every board. Infinite weights on padding
+// give NaN.
 #include "kernels/convolution/axis.h"
 
 #define INLINE   static inline __attribute__((always_inline))
@@ -35,7 +35,7 @@ static int64_t length_under(const ember_axis_t *along, int32_t tile) {
            (along->kernel - (int64_t)1) * along->dilation + 1;
 }
 
-// Where a block lies.
+// Where a block is.
 typedef struct {
     const float *x;    // in the lines, first tap of the first output
     const float *w;    // first of the filters
@@ -60,7 +60,7 @@ NOINLINE void finish(const state_t *s, const place_t *place, float sums[BLOCK][B
 }
 
 // Outputs of one line: `height` filters, BLOCK neighbours. The last four are constants
-// where they are usual ones, so that loops unroll and elements are loaded once.
+// for common values, so that loops unroll and elements are loaded once.
 INLINE void block(const state_t *s, const place_t *place, int height, int32_t taps,
                   int32_t stride, int32_t dilation, int32_t w_tap) {
     const ptrdiff_t area = (ptrdiff_t)s->across.kernel * s->along.kernel;
@@ -92,7 +92,7 @@ INLINE void block(const state_t *s, const place_t *place, int height, int32_t ta
         }
         w_channel += area;
     }
-    // A copy, so that the sums themselves live in registers.
+    // A copy, so that the sums themselves stay in registers.
     float done[BLOCK][BLOCK];
 #pragma GCC unroll 4
     for (int h = 0; h < height; h++) {
@@ -145,7 +145,7 @@ static void run_tile(const state_t *s, const place_t *first, int32_t outputs) {
     }
 }
 
-// Copies `length` elements from position `first` of a line on, zeros where it has none.
+// Copies `length` elements from position `first` of a line on, with zeros outside.
 static void copy_line(const ember_axis_t *along, const float *line, int32_t first,
                       int32_t length, float *to) {
     const int32_t x_step = along->x_step;
@@ -223,7 +223,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Chooses the tile; false when even the least tile needs too much scratch.
+// Chooses the tile; false if even the smallest tile needs too much scratch.
 static bool set_tile(state_t *s) {
     const int64_t lines = (int64_t)s->channels * s->across.kernel;
 
@@ -255,7 +255,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     s->groups = conv.groups;
     s->channels = conv.channels;
     s->filters = conv.filters;
-    // Lines along the height are a little slower: only where the width has no room.
+    // Lines along the height are a little slower, so only if the width has no room.
     const bool high = conv.out[2] < 2 * BLOCK && conv.out[1] > 2 * conv.out[2];
     s->across = ember_axis_of(&conv, high ? 2 : 1);
     s->along = ember_axis_of(&conv, high ? 1 : 2);

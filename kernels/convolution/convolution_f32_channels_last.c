@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_channels_last: input, weights and output (n, h, w, c) in memory.
 //
-// The channels under neighbouring taps of a row lie behind each other in image and
-// kernel alike, so a row of taps is one dot product. With one input channel per
-// group (depthwise) there is nothing to multiply along; four channels are computed
-// side by side instead.
+// The channels under neighbouring taps of a row are adjacent in image and kernel alike,
+// so a row of taps is one dot product. With one input channel per group (depthwise)
+// there is nothing to multiply along; four channels are computed side by side instead.
 #include "kernels/convolution/axis.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -89,7 +88,7 @@ static void dense(const state_t *s, const patch_t *patch, float *y) {
     }
 }
 
-// `width` channels of one position, each with a filter of its own.
+// `width` channels of one position, each with its own filter.
 INLINE void channels(const state_t *s, const patch_t *patch, int32_t c, float *y,
                      int width) {
     const ptrdiff_t filter = (ptrdiff_t)s->height.kernel * s->width.kernel;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_depthwise: one input channel per group, contiguous planes.
 //
-// Outputs are computed four at a time along lines, where all their taps on the line's
-// axis lie inside the image; the taps on the other axis are the same for a whole
-// line. Lines are rows; columns where rows have no room for four. Each output adds its
-// taps line by line.
+// Outputs are computed four at a time along lines, if all their taps along the line are
+// inside the image; the taps on the other axis are the same for a whole line. Lines are
+// rows, or columns if rows have no room for four. Each output adds its taps line by
+// line.
 #include "kernels/convolution/axis.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -19,8 +19,8 @@ typedef struct {
     ember_axis_t along;  // within a line
 } state_t;
 
-// A line of outputs and the lines of taps that it needs: the first one inside the
-// image and in the kernel.
+// A line of outputs and the lines of taps that it needs: the first one inside the image
+// and in the kernel.
 typedef struct {
     const float *x;
     const float *w;
@@ -65,8 +65,8 @@ INLINE void store_four(const ember_axis_t *along, const line_t *line, int32_t at
     }
 }
 
-// Four neighbours with three taps side by side, all inside: every element of the
-// image is loaded once. `stride` is a constant, 1 or 2; in rows so are the steps.
+// Four neighbours with three adjacent taps, all inside: every element of the image is
+// loaded once. `stride` is a constant, 1 or 2; in rows so are the steps.
 INLINE void four_3(const ember_axis_t *along, const line_t *line, int32_t at,
                    int32_t stride, ptrdiff_t unit, ptrdiff_t w_step) {
     const float *x_line = line->x + ((ptrdiff_t)at * stride - along->padding) * unit;
@@ -95,7 +95,7 @@ INLINE void four_3(const ember_axis_t *along, const line_t *line, int32_t at,
     store_four(along, line, at, sums);
 }
 
-// Four neighbours with all taps inside, whatever the kernel.
+// Four neighbours with all taps inside, for any kernel.
 INLINE void four(const ember_axis_t *along, const line_t *line, int32_t at) {
     const ptrdiff_t step = (ptrdiff_t)along->stride * along->x_step;
     const ptrdiff_t x_tap = (ptrdiff_t)along->dilation * along->x_step;
@@ -121,8 +121,8 @@ INLINE void four(const ember_axis_t *along, const line_t *line, int32_t at) {
     store_four(along, line, at, sums);
 }
 
-// The inner outputs of a line, none or at least four; the last four may overlap
-// others. `stride` is 0 for kernels that are not three wide.
+// The inner outputs of a line, none or at least four; the last four may overlap others.
+// `stride` is 0 for kernels that are not three wide.
 INLINE void fours(const ember_axis_t *along, const line_t *line, ember_range_t inner,
                   int32_t stride, ptrdiff_t unit, ptrdiff_t w_step) {
     for (int32_t i = inner.first; i < inner.past; i += 4) {
@@ -195,7 +195,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    // One group with many filters: the general kernel has larger blocks.
+    // A single group with many filters: the general kernel has larger blocks.
     if (!ember_conv_is_2d_f32(&conv) || !conv.planes || conv.channels != 1 ||
         (conv.groups == 1 && conv.filters >= 4)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: not depthwise");

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_depthwise_fpu: one input channel per group, contiguous planes, three
 // taps in a row, in the scalar unit of Cortex-M: bands of rows (bands.h), or of columns
-// where those waste less; four outputs at a time, at last some of those before again.
-// The numbers of convolution_f32_depthwise, where its lines are the same.
+// if those waste less; four outputs at a time, the last ones together with some of the
+// previous ones again. The bits of convolution_f32_depthwise, if that uses the same
+// lines.
 #include "kernels/convolution/bands.h"
 #include "kernels/convolution/lines_fpu.h"
 
@@ -17,15 +18,14 @@ static bool fits(const ember_axis_t *along) {
            along->out >= OUTPUTS;
 }
 
-// Whether columns can be summed, and rows cannot, or more of their sums are for
-// nothing.
+// Whether columns can be summed, and rows cannot, or waste more of their sums.
 static bool turns(const ember_axis_t *height, const ember_axis_t *width) {
     const int64_t by_rows = (int64_t)rounded(width->out) * height->out;
     const int64_t by_columns = (int64_t)rounded(height->out) * width->out;
     return fits(height) && (!fits(width) || by_columns < by_rows);
 }
 
-// The weights with the taps of a row side by side, in `to` where they do not lie so.
+// The weights with the taps of a row adjacent, in `to` if they are not so already.
 static const float *weights(const ember_conv_bands_t *s, const float *filter,
                             float to[MOST_LINES * TAPS]) {
     float *next = to;

@@ -14,7 +14,7 @@ INLINE float32x4_t load(const float *at, int32_t stride, uint32x4_t offsets) {
 }
 
 // One row of outputs; `from` is its first element in the band. The last three are
-// constants where they are usual ones, so that loops unroll.
+// constants for common values, so that loops unroll.
 INLINE void sum_row(const ember_conv_bands_t *s, const float *from, const float *filter,
                     float bias, float *y, int32_t stride, int32_t taps,
                     int32_t dilation) {

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_depthwise_neon: one input channel per group, contiguous planes, with
-// Advanced SIMD: bands of rows (bands.h), eight outputs at a time. Tolerance: products
-// are fused with the sums.
+// NEON: bands of rows (bands.h), eight outputs at a time. Tolerance: products are fused
+// with the sums.
 #include "kernels/convolution/bands.h"
 #include "kernels/convolution/lines_neon.h"
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { LANES = 4, TAPS = 3 }; // as most kernels have in a row
+enum { LANES = 4, TAPS = 3 }; // most kernels have three in a row
 
 // Sums of eight neighbours.
 typedef struct {
     float32x4_t low, high;
 } sums_t;
 
-// Stores the first `count` sums; all that there are where it is more.
+// Stores the first `count` sums, at most all of them.
 INLINE void store(sums_t sums, float *y, int32_t count) {
     float rest[EMBER_BAND_STEP];
 
@@ -38,8 +38,8 @@ INLINE float32x4_t load(const float *x, ptrdiff_t stride) {
 }
 
 // One row of outputs; `from` is its first element in the band. The last three are
-// constants where they are usual ones, so that loops unroll. Each of three taps in a
-// row has sums of its own, so that none waits for the product before it.
+// constants for common values, so that loops unroll. Each of three taps in a row has
+// its own sums, so that none waits for the product before it.
 INLINE void sum_row(const ember_conv_bands_t *s, const float *from, const float *filter,
                     float bias, float *y, int32_t stride, int32_t taps,
                     int32_t dilation) {

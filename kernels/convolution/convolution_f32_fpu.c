@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_fpu: one- or two-dimensional, not transposed, everything contiguous,
-// grouped too, in the scalar unit of Cortex-M: products of matrices (tiles.h). The bits
-// of convolution_f32, where its lines are rows.
+// also grouped, in the scalar unit of Cortex-M: matrix products (tiles.h). The bits of
+// convolution_f32, if its lines are rows.
 #include "kernels/convolution/lines_fpu.h"
 #include "kernels/convolution/tiles.h"
 

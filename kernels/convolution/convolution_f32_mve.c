@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_mve: one- or two-dimensional, not transposed, everything contiguous,
-// grouped too, with Helium: products of matrices (tiles.h). Tolerance: gemm_f32.h.
+// also grouped, with Helium: matrix products (tiles.h). Tolerance: gemm_f32.h.
 #include "kernels/convolution/lines_mve.h"
 #include "kernels/convolution/tiles.h"
 

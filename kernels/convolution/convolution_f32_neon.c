@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_f32_neon: one- or two-dimensional, not transposed, everything contiguous,
-// grouped too, with Advanced SIMD: products of matrices (tiles.h). Tolerance:
-// gemm_f32.h.
+// also grouped, with NEON: matrix products (tiles.h). Tolerance: gemm_f32.h.
 #include "kernels/convolution/lines_neon.h"
 #include "kernels/convolution/tiles.h"
 

@@ -31,7 +31,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (!is_pointwise(&conv)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: not pointwise");
     }
-    // Without a batch, sizes may be anything; nothing is computed.
+    // Without batches, sizes may be anything; nothing is computed.
     const bool empty = conv.batches == 0;
     const int32_t pixels = empty ? 0 : conv.in[0] * conv.in[1] * conv.in[2];
     s->batches = conv.batches;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // convolution_neon: float32 or float16 in any layout and of one to three dimensions,
-// transposed and grouped too, with Advanced SIMD. Sums are float32, rounded when they
-// are stored; tolerance: gemm_f32.h. Infinite weights that fall on padding make NaN.
+// also transposed and grouped, with NEON. Sums are float32, rounded when they are
+// stored; tolerance: gemm_f32.h. Infinite weights on padding give NaN.
 //
-// Images have their channels innermost, or are copied to scratch so. The channels
-// under the taps of a tile of outputs are the rows of a product with the filters;
-// with one channel in a group sums run along the groups instead. A transposed
-// convolution is one for each phase: the outputs that the same taps reach.
+// Images have their channels innermost, or are copied to scratch like this. The
+// channels under the taps of a tile of outputs are the rows of a product with the
+// filters; with one channel in a group sums run along the groups instead. A transposed
+// convolution is computed phase by phase: a phase consists of the outputs that the same
+// taps reach.
 #include "kernels/convolution/conv.h"
 #include "kernels/convolution/lines_neon.h"
 #include "kernels/engine/gemm_f32.h"
@@ -16,8 +17,8 @@ enum {
     DIMS = EMBER_CONV_DIMS,
     LANES = 4,
     TILE = 64,      // outputs at most
-    TAPS = 18432,   // elements of scratch that a tile is meant for
-    ACROSS = 64,    // taps at most of sums along the groups
+    TAPS = 18432,   // elements of scratch that a tile should take
+    ACROSS = 64,    // most taps of sums along the groups
     MOST = 1 << 24, // elements of the weights, and of an image
 };
 
@@ -54,7 +55,7 @@ static bool reaches(const ember_conv_t *conv, const phase_t *phase, uint32_t d,
                0;
 }
 
-// The next tap that reaches the phase; false behind the last. Begins at {0, 0, -1}.
+// The next tap that reaches the phase; false after the last. Begins at {0, 0, -1}.
 static bool next_tap(const ember_conv_t *conv, const phase_t *phase, position_t *tap) {
     do {
         uint32_t d = DIMS - 1;
@@ -142,10 +143,10 @@ static position_t position_of(const phase_t *phase, int32_t index) {
     return position;
 }
 
-// Takes the channels under a tap; NULL: it is beside the image.
+// Receives the channels under a tap; NULL: it is outside the image.
 typedef void (*take_fn)(void *context, const float *channels);
 
-// Hands on what lies under each tap of an output that reaches its phase.
+// Passes on what is under each tap of an output that reaches its phase.
 EMBER_NEON_INLINE void each_tap(const ember_conv_t *conv, const phase_t *phase,
                                 const float *image, position_t output, take_fn take,
                                 void *context) {
@@ -191,14 +192,14 @@ EMBER_NEON_INLINE void take_pointer(void *context, const float *channels) {
     *(*next)++ = channels;
 }
 
-// What lies under all taps of an output, of one group.
+// What is under all taps of an output, for one group.
 static void gather(const ember_conv_t *conv, const phase_t *phase, const float *image,
                    position_t output, float *to) {
     gathered_t gathered = {to, conv->channels};
     each_tap(conv, phase, image, output, take_copy, &gathered);
 }
 
-// The same where a row of taps is a row of the image.
+// The same if a row of taps is a row of the image.
 static void gather_rows(const ember_conv_t *conv, const float *image, position_t output,
                         float *to) {
     const int32_t channels = conv->channels;
@@ -280,7 +281,7 @@ static void multiply(const convolution_neon_t *s, const phase_t *phase,
     ember_gemm_f32_columns_neon(&gemm);
 }
 
-// Sums of `4 * vectors` groups over the taps of an output, which is a constant.
+// Sums of `4 * vectors` groups over the taps of an output; `vectors` is a constant.
 EMBER_NEON_INLINE void sum_across(const float *const *x, const float *w, int32_t step,
                                   int32_t taps, int32_t at, float *to, int vectors) {
     float32x4_t sums[4];
@@ -317,7 +318,7 @@ static void multiply_across(const convolution_neon_t *s, const phase_t *phase,
         for (; at + 4 * LANES <= groups; at += 4 * LANES) {
             sum_across(x, s->weights, groups, phase->taps, at, to, 4);
         }
-        for (; at < groups; at += LANES) { // the last four may be there already
+        for (; at < groups; at += LANES) { // the last four may overlap those before
             const int32_t last = groups - LANES;
             sum_across(x, s->weights, groups, phase->taps, at < last ? at : last, to,
                        1);
@@ -386,7 +387,7 @@ static void run_phase(const convolution_neon_t *s, const phase_t *phase,
     }
 }
 
-// As many phases along a dimension as have outputs.
+// Along a dimension, as many phases as have outputs.
 static int32_t phases_along(const ember_conv_t *conv, uint32_t d) {
     const int32_t stride = conv->transposed ? conv->stride[d] : 1;
     return stride < conv->out[d] ? stride : conv->out[d];
@@ -433,7 +434,7 @@ static int32_t run(void *state) {
 
 // --- prepare --------------------------------------------------------------------
 
-// The product of three lengths with a number; a large number where it is larger.
+// The product of three lengths and a number, saturated to a large number.
 static int64_t volume(const int32_t lengths[DIMS], int64_t number) {
     for (uint32_t d = 0; d < DIMS; d++) {
         number = number > INT32_MAX ? number : number * lengths[d];

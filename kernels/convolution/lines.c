@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/convolution/lines.h"
 
-// Outputs of [0, outputs) whose tap, `first` for the first, lies before `end`.
+// Outputs of [0, outputs) whose tap, `first` for the first one, is before `end`.
 static int32_t below(int32_t end, int32_t first, int32_t stride, int32_t outputs) {
     const int32_t distance = end - first;
     int32_t count = distance;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies of a line of an image under one tap of neighbouring outputs.
+// The part of a line of an image under one tap of neighbouring outputs.
 #ifndef EMBER_KERNELS_CONVOLUTION_LINES_H
 #define EMBER_KERNELS_CONVOLUTION_LINES_H
 

@@ -10,7 +10,7 @@
 
 enum { EMBER_LINE_LANES = 4 };
 
-// By predicates: what is cleared here is short, a call of memset is not.
+// By predicates: the areas cleared here are shorter than a call of memset.
 static inline void ember_line_zeros(float *to, int32_t count) {
     for (; count > 0; count -= EMBER_LINE_LANES) {
         vstrwq_p_f32(to, vdupq_n_f32(0.0f), vctp32q((uint32_t)count));

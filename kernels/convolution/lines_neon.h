@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of an image copied with zeros around it, with Advanced SIMD.
+// Lines of an image copied with zeros around it, with NEON.
 #ifndef EMBER_KERNELS_CONVOLUTION_LINES_NEON_H
 #define EMBER_KERNELS_CONVOLUTION_LINES_NEON_H
 
@@ -20,7 +20,7 @@ static inline void ember_line_zeros(float *to, int32_t count) {
     }
 }
 
-// Elements side by side: the last four again where they do not end a vector.
+// Adjacent elements; the last four overlap others unless they end a vector.
 static inline void ember_line_dense(float *to, const float *from, int32_t count) {
     if (count < EMBER_LINE_LANES) {
         for (; count > 0; count--) {

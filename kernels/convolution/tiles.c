@@ -71,19 +71,19 @@ static bool is_pointwise(const ember_axis_t *axis) {
     return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
 }
 
-// Elements that scratch may have: a part of the images', within the sizes.
+// Elements that scratch may have: a part of the images', within the limits.
 static int32_t room_of(const ember_conv_tiles_t *s, const ember_tile_sizes_t *sizes) {
     const int64_t x = (int64_t)s->channels * s->height.in * s->width.in;
     const int64_t y = (int64_t)s->filters * s->height.out * s->width.out;
     if (x + y >= (int64_t)sizes->most_taps * PART) {
         return sizes->most_taps;
     }
-    const int32_t part = (int32_t)(x + y) / PART; // of 32 bits: no library divides
+    const int32_t part = (int32_t)(x + y) / PART; // 32 bits: no library division
     return part < sizes->taps ? sizes->taps : part;
 }
 
-// The tile: as many outputs as scratch is meant for, in whole rows if there is room
-// for more than one.
+// The tile: as many outputs as scratch should hold, in whole rows if there is room for
+// more than one.
 static void set_tile(ember_conv_tiles_t *s, int32_t inner,
                      const ember_tile_sizes_t *sizes) {
     int32_t most = room_of(s, sizes) / inner & ~3;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution of float32 as products of matrices: one- or two-dimensional, not
-// transposed, everything contiguous, grouped too.
+// A float32 convolution as matrix products: one- or two-dimensional, not transposed,
+// everything contiguous, also grouped.
 //
-// A tile of neighbouring outputs is one product: the weights as they lie, times the
+// A tile of neighbouring outputs is one product: the weights in place, times the
 // image's elements under each tap, copied to scratch with zeros around the image.
-// Kernels of one element need no copy. Infinite weights that fall on padding make NaN.
+// Kernels of one element need no copy. Infinite weights on padding give NaN.
 #ifndef EMBER_KERNELS_CONVOLUTION_TILES_H
 #define EMBER_KERNELS_CONVOLUTION_TILES_H
 
@@ -25,8 +25,8 @@ typedef struct ember_conv_tiles {
     ember_axis_t width;
 } ember_conv_tiles_t;
 
-// How large tiles are, in elements: scratch is bounded by `taps`, by the least tile, or
-// by a part of the images, up to `most_taps`.
+// The size of tiles, in elements: scratch is bounded by `taps`, by the smallest tile,
+// or by a part of the images, up to `most_taps`.
 typedef struct ember_tile_sizes {
     int32_t taps;
     int32_t most_taps;
@@ -34,22 +34,22 @@ typedef struct ember_tile_sizes {
     int32_t most;
 } ember_tile_sizes_t;
 
-// UNSUPPORTED when the convolution is not of that kind.
+// UNSUPPORTED if the convolution is not of that kind.
 EMBER_MUST_USE ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *tiles,
                                                        ember_node_t *node,
                                                        const ember_tile_sizes_t *sizes);
 
-// Copies what lies under the taps of `count` outputs of row `row` from column `at` on.
+// Copies what is under the taps of `count` outputs of row `row` from column `at` on.
 typedef void (*ember_tiles_gather_fn)(const ember_conv_tiles_t *tiles, const float *x,
                                       int32_t row, int32_t at, int32_t count,
                                       float *to);
 
-// Computes with a variant's copies, and its product of matrices whose rows are dense.
+// Computes with a variant's copies, and its matrix product with dense rows.
 void ember_conv_tiles_run(const ember_conv_tiles_t *tiles, ember_tiles_gather_fn gather,
                           ember_gemm_f32_fn product);
 
-// The body of a gather function. Lengths are read once: to the compiler, stores of
-// floats could change them.
+// The body of a gather function. Lengths are read once: as far as the compiler knows,
+// stores of floats could change them.
 static inline __attribute__((always_inline)) void
 ember_tiles_gather(const ember_conv_tiles_t *s, const float *x, int32_t row, int32_t at,
                    int32_t count, float *to, ember_line_copy_fn copy,

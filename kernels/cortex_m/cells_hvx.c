@@ -220,37 +220,72 @@ static HVX_Vector sum_whole(HVX_Vector *block, const int8_t *x, int32_t cell) {
     return ember_reduced_hvx(block, vectors);
 }
 
-// Sums of `cells` cells of any size, up to 32.
+// Four vectors become one of sums of four neighbouring words each.
+INLINE HVX_Vector sum_of_four(const HVX_Vector *x) {
+    return ember_neighbours_hvx(
+        ember_neighbours_hvx(ember_hvx_load(x), ember_hvx_load(x + 1)),
+        ember_neighbours_hvx(ember_hvx_load(x + 2), ember_hvx_load(x + 3)));
+}
+
+// The sums of the words of each of `count` vectors, up to 32. Clobbers the block; of
+// what is left over in it, nothing is used.
+static HVX_Vector reduced(HVX_Vector *block, int32_t count) {
+    const int32_t fours = (count + 3) / 4;
+
+    for (int32_t i = 0; i < count; i += 4) {
+        ember_hvx_store(block + i / 4, sum_of_four(block + i));
+    }
+    const HVX_Vector low = sum_of_four(block);
+    return ember_neighbours_hvx(low, fours > 4 ? sum_of_four(block + 4) : low);
+}
+
+// Sums of `cells` cells of any size, up to 32; x ends at `end`.
 static HVX_Vector sum_some(HVX_Vector *block, const int8_t *x, int32_t cell,
-                           int32_t cells) {
+                           int32_t cells, const int8_t *end) {
     const HVX_Vector ones = Q6_Vb_vsplat_R(1);
     const int32_t whole = cell & -EMBER_HVX;
     const int32_t rest = cell - whole;
     const HVX_Vector last = Q6_V_vand_QV(Q6_Q_vsetq_R(rest), ones);
+    HVX_Vector *to = block;
 
-    for (int32_t i = 0; i < cells; i++) {
+    if (whole == 0 && end - x >= (ptrdiff_t)(cells - 1) * cell + EMBER_HVX) {
+        EMBER_HVX_ROLLED
+        for (int32_t i = cells; i > 0; i--) {
+            const HVX_Vector part = ember_hvx_load_any(x);
+            ember_hvx_store(to++, Q6_Vw_vrmpyacc_VwVbVb(Q6_V_vzero(), part, last));
+            x += cell;
+        }
+        return reduced(block, cells);
+    }
+    EMBER_HVX_ROLLED
+    for (int32_t i = cells; i > 0; i--) {
         HVX_Vector sum = Q6_V_vzero();
-        for (int32_t at = 0; at < whole; at += EMBER_HVX) {
-            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load_any(x + at), ones);
+        EMBER_HVX_ROLLED
+        for (int32_t left = whole; left > 0; left -= EMBER_HVX) {
+            sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load_any(x), ones);
+            x += EMBER_HVX;
         }
         if (rest > 0) {
-            const HVX_Vector part = ember_hvx_load_part(x + whole, rest);
+            const HVX_Vector part = end - x >= EMBER_HVX ? ember_hvx_load_any(x)
+                                                         : ember_hvx_load_part(x, rest);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, part, last);
+            x += rest;
         }
-        ember_hvx_store(block + i, sum);
-        x += cell;
+        ember_hvx_store(to++, sum);
     }
-    return ember_reduced_hvx(block, LANES); // of what is left over, nothing is used
+    return reduced(block, cells);
 }
 
 static void sum_cells(int32_t *sums, const int8_t *x, int32_t cells, int32_t cell,
                       HVX_Vector *block) {
     const bool even = cell <= EMBER_HVX && (cell & (cell - 1)) == 0;
+    const int8_t *end = x + (ptrdiff_t)cells * cell;
 
     for (int32_t i = 0; i < cells; i += LANES) {
         const int32_t some = cells - i < LANES ? cells - i : LANES;
-        const HVX_Vector made = even && some == LANES ? sum_whole(block, x, cell)
-                                                      : sum_some(block, x, cell, some);
+        const HVX_Vector made = even && some == LANES
+                                    ? sum_whole(block, x, cell)
+                                    : sum_some(block, x, cell, some, end);
         ember_hvx_store(sums + i, made);
         x += (ptrdiff_t)LANES * cell;
     }

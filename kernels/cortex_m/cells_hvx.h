@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// An int8 image becomes rows of cells with the padding around it, such that windows of
+// An int8 image becomes rows of cells including padding, such that windows of
 // windows_hvx.h are runs of whole cells; and the sums of the elements of windows.
 //
-// A cell is a pixel, where its elements are a multiple of EMBER_STEP_HVX and windows
-// take neighbours; otherwise it is a row of a window, filled up with zeros.
+// A cell is a pixel, if its elements are a multiple of EMBER_STEP_HVX and windows use
+// neighbouring ones; otherwise it is a row of a window, padded with zeros.
 #ifndef EMBER_KERNELS_CORTEX_M_CELLS_HVX_H
 #define EMBER_KERNELS_CORTEX_M_CELLS_HVX_H
 
@@ -18,10 +18,10 @@ typedef struct ember_cells_hvx {
     ember_conv_s8_axis_t width; // of merged windows
     int32_t rows_apart;         // pixels stand so far apart, padding between them;
     int32_t columns_apart;      // 1, but of transposed convolutions
-    int8_t padding;             // what stands around the image
-    bool copied;                // the image must not serve as it is
+    int8_t padding;             // the value around the image
+    bool copied;                // the image must not be used in place
     bool expanded;              // cells are rows of windows
-    bool direct;                // the image serves as it is
+    bool direct;                // the image is used in place
     int32_t cell;               // bytes, a multiple of EMBER_STEP_HVX
     int32_t rows;               // of a batch
     int32_t columns;            // cells of a row
@@ -30,16 +30,16 @@ typedef struct ember_cells_hvx {
     int32_t sums_row; // words from the sums of a row of windows to those of the next
 } ember_cells_hvx_t;
 
-// Fills the fields from `expanded` on. False when there are more than `most` bytes.
+// Fills the fields from `expanded` on. False if there are more than `most` bytes.
 EMBER_MUST_USE bool ember_cells_hvx_plan(ember_cells_hvx_t *cells, int32_t most);
 
-// Bytes of scratch for the image, for sums, and for other purposes meanwhile.
+// Bytes of scratch for the image, for sums, and for other purposes in between.
 int64_t ember_cells_hvx_image_bytes(const ember_cells_hvx_t *cells);
 int64_t ember_cells_hvx_sums_bytes(const ember_cells_hvx_t *cells);
 int64_t ember_cells_hvx_room_bytes(const ember_cells_hvx_t *cells);
 
-// Makes the image of x, (batches, height, width, channels), in `image`, unless it
-// serves as it is. Returns the cells.
+// Makes the image of x, (batches, height, width, channels), in `image`, unless it is
+// used in place. Returns the cells.
 const int8_t *ember_cells_hvx_make(const ember_cells_hvx_t *cells, const int8_t *x,
                                    int8_t *image, int8_t *room);
 

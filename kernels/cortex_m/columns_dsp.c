@@ -195,9 +195,9 @@ static void run_columns(const ember_columns_dsp_t *s, ember_columns_tiles_t *til
                         int8_t *const y[COLUMNS]) {
     make_columns(s, runs, columns, whole);
     if (y[0] == y[1] && takes_one(s)) {
-        ember_columns_dsp_one(s, y[0]);
+        ember_columns_dsp_one(s, tiles->ending, y[0]);
     } else {
-        ember_columns_dsp_filters(s, tiles, y);
+        tiles->ending->filters(s, tiles, y);
     }
 }
 
@@ -269,9 +269,9 @@ FAST void run_flat(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
         widen_three(s->words, x, x + second * inner, x + third * inner, s->fours,
                     offset);
         if (left == 1 && takes_one(s)) {
-            ember_columns_dsp_one(s, y);
+            ember_columns_dsp_one(s, tiles->ending, y);
         } else {
-            ember_columns_dsp_filters(s, tiles, to);
+            tiles->ending->filters(s, tiles, to);
         }
         x += COLUMNS * inner;
         y += COLUMNS * step;
@@ -291,7 +291,8 @@ static void turn(const ember_columns_dsp_t *s) {
     }
 }
 
-SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps) {
+SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps,
+                                 const ember_ending_dsp_t *ending) {
     const ember_conv_s8_t *conv = &s->conv;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -304,7 +305,7 @@ SMALL void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t 
         fill((uint32_t *)(void *)s->copies, 1, COLUMNS * s->fours,
              (uint8_t)-conv->x_offset * 0x01010101u);
     }
-    ember_columns_dsp_set_filters(s, &tiles);
+    ember_columns_dsp_set_tiles(s, &tiles, ending);
     const bool flat = is_flat(s, &steps);
     for (int32_t n = 0; n < conv->batches; n++) {
         if (flat) {

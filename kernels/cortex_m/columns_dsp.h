@@ -33,25 +33,38 @@ EMBER_MUST_USE ember_status_t ember_columns_dsp_prepare(ember_columns_dsp_t *s,
 // What follows from `s->conv`.
 void ember_columns_dsp_measure(ember_columns_dsp_t *s);
 
-// Outputs lie at s->conv.y, `steps` apart.
-void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps);
-
 // All pairs of filters, and the last one, where it stands for itself.
 typedef struct ember_columns_tiles {
     ember_tiles_dsp_t pairs; // maybe none
     ember_tiles_dsp_t last;  // maybe none
+    const struct ember_ending_dsp *ending;
 } ember_columns_tiles_t;
 
-// Sets what scales the sums of all filters, and `tiles` but their outputs.
-void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
-                                   ember_columns_tiles_t *tiles);
+// How the sums of columns become outputs.
+typedef struct ember_ending_dsp {
+    // Sets what scales the sums of all filters: s->by.
+    void (*set_filters)(const ember_columns_dsp_t *s);
+    // Multiplies the words with all filters; the outputs of the columns lie at `y`.
+    void (*filters)(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                    int8_t *const y[EMBER_COLUMNS_DSP]);
+    // The same of the sums of one column with `count` filters, from filter `from` on.
+    void (*one)(const ember_columns_dsp_t *s, const int32_t *sums, int32_t from,
+                int32_t count, int8_t *y);
+} ember_ending_dsp_t;
 
-// Multiplies the words with all filters; the outputs of the columns lie at `y`.
-void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
-                               ember_columns_tiles_t *tiles,
-                               int8_t *const y[EMBER_COLUMNS_DSP]);
+extern const ember_ending_dsp_t ember_ending_dsp; // that of this dialect
 
-// The same with the first column alone, of filters in fours; the words are lost.
-void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y);
+// Outputs lie at s->conv.y, `steps` apart.
+void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps,
+                           const ember_ending_dsp_t *ending);
+
+// Sets `tiles` but their outputs.
+void ember_columns_dsp_set_tiles(const ember_columns_dsp_t *s,
+                                 ember_columns_tiles_t *tiles,
+                                 const ember_ending_dsp_t *ending);
+
+// Multiplies the first column alone, of filters in fours; the words are lost.
+void ember_columns_dsp_one(const ember_columns_dsp_t *s,
+                           const ember_ending_dsp_t *ending, int8_t *y);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_DSP_H

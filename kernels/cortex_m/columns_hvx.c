@@ -211,6 +211,7 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
     s->zero_point = conv->scales.zero_point;
     s->limits = conv->scales.limits;
     s->w_offset = form->w_offset;
+    s->shifted = conv->rows >= EMBER_ROWS_SHIFT;
     const int64_t bytes = bytes_of(s);
     if (bytes + form->room > BYTES_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
@@ -248,7 +249,8 @@ static ember_windows_hvx_t windows_of(const ember_columns_hvx_t *s, const int8_t
 }
 
 static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *panel,
-                      const int8_t *x, const int32_t *sums, int32_t first) {
+                      const int8_t *x, const int32_t *sums, int32_t first,
+                      const ember_ending_hvx_t *ending) {
     const ember_cells_hvx_t *cells = &s->cells;
     const int32_t rows = cells->height.out;
     const ptrdiff_t batch = (ptrdiff_t)rows * s->columns * s->filters.filters;
@@ -260,6 +262,8 @@ static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *pan
         .step = s->filters.merged * s->filters.filters,
         .zero_point = s->zero_point,
         .limits = s->limits,
+        .shifted = s->shifted,
+        .ending = ending,
     };
 
     for (int32_t n = 0; n < cells->batches; n++) {
@@ -271,7 +275,8 @@ static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *pan
 }
 
 // The last panel comes first: what it stores behind its filters belongs to the others.
-void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
+void ember_columns_hvx_run(const ember_columns_hvx_t *s,
+                           const ember_ending_hvx_t *ending) {
     const places_t at = places_of(s);
     int8_t *scratch = ember_aligned_hvx(s->scratch);
     int32_t *sums = (int32_t *)(void *)(scratch + at.sums);
@@ -296,7 +301,7 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s) {
     for (int32_t first = (lanes - 1) / most * most; first >= 0; first -= most) {
         const ember_panel_hvx_t panel =
             ember_panel_hvx_pack(&s->filters, &s->terms, first, &memory);
-        run_panel(s, &panel, x, sums, first);
+        run_panel(s, &panel, x, sums, first, ending);
     }
 }
 
@@ -316,7 +321,7 @@ ember_status_t ember_columns_conv_hvx_prepare(ember_columns_conv_hvx_t *s,
 
 void ember_columns_conv_hvx_run(const ember_columns_conv_hvx_t *s, bool depthwise) {
     if (ember_columns_hvx_aligned(&s->columns)) {
-        ember_columns_hvx_run(&s->columns);
+        ember_columns_hvx_run(&s->columns, NULL);
     } else {
         ember_conv_s8_run(&s->conv, depthwise);
     }

@@ -20,6 +20,7 @@ typedef struct ember_columns_hvx {
     int16_t zero_point;
     ember_limits_s8_t limits;
     int16_t w_offset; // added to weights
+    bool shifted;     // by all filters: none of their shifts is 0
     int32_t columns;  // of y, before merging
     int8_t *scratch;
     int8_t *room; // scratch of the caller
@@ -55,7 +56,10 @@ int32_t ember_columns_hvx_merged(const ember_conv_s8_t *conv);
 
 // Whether the image lies where it can be read; always when it is copied.
 bool ember_columns_hvx_aligned(const ember_columns_hvx_t *columns);
-void ember_columns_hvx_run(const ember_columns_hvx_t *columns);
+// `ending` may be NULL: that of this dialect. Of others, `terms` shall have a
+// multiplier and a shift to read.
+void ember_columns_hvx_run(const ember_columns_hvx_t *columns,
+                           const ember_ending_hvx_t *ending);
 
 // A convolution of one group as a kernel has it: its arguments, and the windows.
 typedef struct ember_columns_conv_hvx {

@@ -10,32 +10,33 @@
 
 enum { MOST = 1 << 20 }; // elements
 
-// Columns that wait until there are enough, and where their outputs belong.
+// Columns that wait until there are enough, and the place of their outputs.
 typedef struct {
     const int8_t *columns[EMBER_COLUMNS_MVE];
     int8_t *y[EMBER_COLUMNS_MVE];
     int32_t count;
     int8_t *next; // outputs of the next column
     int32_t step; // to those behind it
+    const ember_ending_mve_t *ending;
 } waiting_t;
 
-// A column more is there.
+// Adds a column.
 INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
     waiting->y[waiting->count] = waiting->next;
     waiting->next += waiting->step;
     if (++waiting->count == EMBER_COLUMNS_MVE) {
-        ember_columns_mve_three(s, waiting->columns, waiting->y);
+        ember_columns_mve_three(s, waiting->columns, waiting->y, waiting->ending);
         waiting->count = 0;
     }
 }
 
-// The last columns: a single one, or three; of one that lacks, the first is taken
-// again.
+// The last columns: a single one, or three, with the first one in place of missing
+// ones.
 static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
     waiting_t last = *waiting;
 
     if (last.count == 1 && s->conv.filters % 4 == 0) {
-        ember_columns_mve_one(s, last.columns[0], last.y[0]);
+        ember_columns_mve_one(s, last.columns[0], last.y[0], last.ending);
         return;
     }
     for (int32_t n = last.count; n < EMBER_COLUMNS_MVE && last.count > 0; n++) {
@@ -43,11 +44,11 @@ static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
         last.y[n] = last.y[0];
     }
     if (last.count > 0) {
-        ember_columns_mve_three(s, last.columns, last.y);
+        ember_columns_mve_three(s, last.columns, last.y, last.ending);
     }
 }
 
-// Columns that lie in the image, `step` apart.
+// Columns that are in the image, `step` apart.
 static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
                        int32_t step, waiting_t *waiting) {
     const int32_t next = waiting->step;
@@ -57,7 +58,7 @@ static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t co
          count -= EMBER_COLUMNS_MVE) {
         const int8_t *const columns[] = {x, x + step, x + 2 * step};
         int8_t *const to[] = {y, y + next, y + 2 * next};
-        ember_columns_mve_three(s, columns, to);
+        ember_columns_mve_three(s, columns, to, waiting->ending);
         x += EMBER_COLUMNS_MVE * step;
         y += EMBER_COLUMNS_MVE * next;
     }
@@ -69,8 +70,9 @@ static void run_direct(const ember_columns_mve_t *s, const int8_t *x, int32_t co
     }
 }
 
-// The pixels of an image that outputs take the place of: three are copied at a time.
-static void run_over(const ember_columns_mve_t *s, int8_t *image, int32_t count) {
+// The pixels of an image that outputs overwrite: three are copied at a time.
+static void run_over(const ember_columns_mve_t *s, int8_t *image, int32_t count,
+                     const ember_ending_mve_t *ending) {
     const int32_t inner = s->inner;
 
     for (; count > 0; count -= EMBER_COLUMNS_MVE) {
@@ -80,7 +82,7 @@ static void run_over(const ember_columns_mve_t *s, int8_t *image, int32_t count)
                                          s->copies + third};
         int8_t *const to[] = {image, image + second, image + third};
         ember_copy_mve(s->copies, image, (third > 0 ? 3 : count) * inner);
-        ember_columns_mve_three(s, columns, to);
+        ember_columns_mve_three(s, columns, to, ending);
         image += EMBER_COLUMNS_MVE * inner;
     }
 }
@@ -131,7 +133,7 @@ copy_rows(int8_t *to, const int8_t *from, int32_t rows, int32_t row, int32_t pit
     } while (rows > 0);
 }
 
-// Copies `count` columns whose taps all lie inside the image, `step` apart.
+// Copies `count` columns whose taps are all inside the image, `step` apart.
 static void run_inner(const ember_columns_mve_t *s, const int8_t *x, int32_t count,
                       int32_t step, waiting_t *waiting) {
     const ember_conv_s8_t *conv = &s->conv;
@@ -146,7 +148,7 @@ static void run_inner(const ember_columns_mve_t *s, const int8_t *x, int32_t cou
     }
 }
 
-// Copies `count` columns from that of output `ox` on, some of whose taps may lie beside
+// Copies `count` columns from that of output `ox` on, some of whose taps may be outside
 // the image; `x` is where the row under the first of the taps `down` begins.
 static void run_edge(const ember_columns_mve_t *s, const int8_t *x, int32_t ox,
                      int32_t count, ember_taps_s8_t down, waiting_t *waiting) {
@@ -202,7 +204,7 @@ static void run_copied(const ember_columns_mve_t *s, const int8_t *x, int32_t oy
     run_edge(s, row, past, conv->width.out - past, down, waiting);
 }
 
-// Makes (filters, inner) of (inner, filters).
+// Transposes (inner, filters) to (filters, inner).
 static void turn(int8_t *turned, const int8_t *from, int32_t inner, int32_t filters) {
     for (int32_t k = 0; k < inner; k++) {
         int8_t *to = turned + k;
@@ -219,13 +221,15 @@ static bool is_summed(const ember_conv_s8_t *conv) {
     return conv->x_offset == 0 && conv->scales.bias != NULL;
 }
 
-void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps) {
+void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps,
+                           const ember_ending_mve_t *ending) {
     const ember_conv_s8_t *conv = &s->conv;
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.in * conv->depth;
     const int8_t *x = conv->x;
     waiting_t waiting = {
         .columns = {s->copies, s->copies + s->pitch, s->copies + 2 * s->pitch},
         .step = steps.column,
+        .ending = ending,
     };
 
     if (s->turned != NULL) {
@@ -236,7 +240,8 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps)
                        conv->x_offset);
     }
     if (conv->over) {
-        run_over(s, conv->y, conv->batches * conv->height.out * conv->width.out);
+        run_over(s, conv->y, conv->batches * conv->height.out * conv->width.out,
+                 ending);
         return;
     }
     for (int32_t n = 0; n < conv->batches; n++) {
@@ -283,7 +288,7 @@ static bool is_plain(const ember_conv_s8_t *conv) {
            conv->scales.limits.high == INT8_MAX && conv->rows >= EMBER_ROWS_SHIFT;
 }
 
-// Scratch: sums, a tile of products, turned weights, copies.
+// Scratch: sums, a tile of products, transposed weights, copies.
 static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
     const ember_conv_s8_t *conv = &s->conv;

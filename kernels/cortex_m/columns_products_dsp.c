@@ -44,8 +44,18 @@ SMALL static void set_tiles(const ember_columns_dsp_t *s,
     tiles->last.pairs = pairs.pairs * PAIR < filters;
 }
 
-SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
-                                         ember_columns_tiles_t *tiles) {
+SMALL void ember_columns_dsp_set_tiles(const ember_columns_dsp_t *s,
+                                       ember_columns_tiles_t *tiles,
+                                       const ember_ending_dsp_t *ending) {
+    ending->set_filters(s);
+    if (s->last != NULL) {
+        copy_last(s);
+    }
+    set_tiles(s, tiles);
+    tiles->ending = ending;
+}
+
+SMALL static void set_filters(const ember_columns_dsp_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const int32_t *bias = scales->bias;
     const int32_t filters = s->conv.filters;
@@ -57,10 +67,6 @@ SMALL void ember_columns_dsp_set_filters(const ember_columns_dsp_t *s,
     if (filters == 1) {
         s->by[1] = s->by[0];
     }
-    if (s->last != NULL) {
-        copy_last(s);
-    }
-    set_tiles(s, tiles);
 }
 
 // One piece of code for all callers.
@@ -86,8 +92,8 @@ SMALL static void limit(int8_t *y, int32_t count, ember_limits_s8_t limits) {
     }
 }
 
-void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
-                               ember_columns_tiles_t *tiles, int8_t *const y[COLUMNS]) {
+static void run_filters(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                        int8_t *const y[COLUMNS]) {
     const ember_limits_s8_t limits = s->conv.scales.limits;
     const int32_t filters = s->conv.filters;
 
@@ -112,9 +118,27 @@ void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
     }
 }
 
-void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y) {
+static void scale_one(const ember_columns_dsp_t *s, const int32_t *sums, int32_t from,
+                      int32_t count, int8_t *y) {
     const ember_limits_s8_t limits = s->conv.scales.limits;
     const int32_t offset = 2 * s->conv.scales.zero_point + 1;
+
+    for (int32_t i = 0; i < count; i++) {
+        const ember_filter_dsp_t *by = &s->by[from + i];
+        const int32_t sum = (int32_t)((uint32_t)by->bias + (uint32_t)sums[i]);
+        const int32_t high = ember_smmlar(sum, by->multiplier, sum);
+        const int32_t shifted = (high + (high >> 31)) >> by->shift;
+        y[from + i] = (int8_t)ember_ssat8_half(shifted + offset);
+    }
+    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+        limit(y + from, count, limits);
+    }
+}
+
+const ember_ending_dsp_t ember_ending_dsp = {set_filters, run_filters, scale_one};
+
+void ember_columns_dsp_one(const ember_columns_dsp_t *s,
+                           const ember_ending_dsp_t *ending, int8_t *y) {
     const int32_t filters = s->conv.filters;
     const int8_t *w = s->w;
     int32_t sums[CHUNK];
@@ -126,16 +150,7 @@ void ember_columns_dsp_one(const ember_columns_dsp_t *s, int8_t *y) {
         const int32_t left = filters - from;
         const int32_t count = left < CHUNK ? left : CHUNK;
         ember_tiles_4x1(sums, count / FOUR, w, s->inner, s->words, s->fours);
-        for (int32_t i = 0; i < count; i++) {
-            const ember_filter_dsp_t *by = &s->by[from + i];
-            const int32_t sum = (int32_t)((uint32_t)by->bias + (uint32_t)sums[i]);
-            const int32_t high = ember_smmlar(sum, by->multiplier, sum);
-            const int32_t shifted = (high + (high >> 31)) >> by->shift;
-            y[from + i] = (int8_t)ember_ssat8_half(shifted + offset);
-        }
+        ending->one(s, sums, from, count, y);
         w += CHUNK * s->inner;
-    }
-    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
-        limit(y, filters, limits);
     }
 }

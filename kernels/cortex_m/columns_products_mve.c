@@ -132,8 +132,8 @@ INLINE void store(int8_t *y, eight_t scaled, int32_t zero_point) {
     ember_store_eight_mve(y, scaled.val[0], scaled.val[1], zero_point);
 }
 
-// The same for `eights` > 0 times eight filters, where scales are plain. Sums of the
-// next column are loaded before those of one are stored.
+// The same for `eights` > 0 times eight filters with plain scales. Sums of the next
+// column are loaded before those of this one are stored.
 static __attribute__((noinline)) void scale_eights(const ember_scales_s8_t *scales,
                                                    const int32_t *tile, int32_t from,
                                                    int32_t eights, int8_t *const *y) {
@@ -215,7 +215,7 @@ INLINE void multiply_all(int32_t *tile, const int32_t *sums, const int8_t *w,
 }
 
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
-                             int8_t *const *y) {
+                             int8_t *const *y, const ember_ending_mve_t *ending) {
     const int32_t filters = s->conv.filters;
     const int32_t *sums = s->sums != NULL ? s->sums : s->conv.scales.bias;
     const int8_t *w = s->w;
@@ -226,7 +226,11 @@ void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *
         const int32_t count = left < TILE ? left : TILE;
         multiply_all(tile, sums + from, w, count, columns, s->inner);
         w += TILE * s->inner;
-        scale_all(s, tile, from, count, y);
+        if (ending == NULL) {
+            scale_all(s, tile, from, count, y);
+        } else {
+            ending->three(s, tile, from, count, y);
+        }
     }
 }
 
@@ -264,9 +268,10 @@ static __attribute__((noinline)) void multiply_one(int32_t *tile, const int32_t 
 }
 
 // The outputs of `count` filters, fours, the first of which is filter `from`.
-static __attribute__((noinline)) void scale_one(const ember_scales_s8_t *scales,
+static __attribute__((noinline)) void scale_one(const ember_columns_mve_t *s,
                                                 const int32_t *tile, int32_t from,
                                                 int32_t count, int8_t *y) {
+    const ember_scales_s8_t *scales = &s->conv.scales;
     const int32x4_t least = vdupq_n_s32(scales->limits.low);
     const int32x4_t most = vdupq_n_s32(scales->limits.high);
     const mve_pred16_t lanes = vctp32q(EMBER_LANES_S32);
@@ -281,7 +286,7 @@ static __attribute__((noinline)) void scale_one(const ember_scales_s8_t *scales,
 }
 
 void ember_columns_mve_one(const ember_columns_mve_t *s, const int8_t *column,
-                           int8_t *y) {
+                           int8_t *y, const ember_ending_mve_t *ending) {
     const int32_t filters = s->conv.filters;
     const int32_t *sums = s->sums != NULL ? s->sums : s->conv.scales.bias;
     const int8_t *w = s->w;
@@ -290,7 +295,11 @@ void ember_columns_mve_one(const ember_columns_mve_t *s, const int8_t *column,
         const int32_t left = filters - from;
         const int32_t count = left < TILE ? left : TILE;
         multiply_one(s->tile, sums + from, w, count / 4, column, s->inner);
-        scale_one(&s->conv.scales, s->tile, from, count, y);
+        if (ending == NULL) {
+            scale_one(s, s->tile, from, count, y);
+        } else {
+            ending->one(s, s->tile, from, count, y);
+        }
         w += TILE * s->inner;
     }
 }

@@ -64,7 +64,22 @@ static bool goes_right(int32_t shift, uint32_t most) {
     return (uint32_t)shift + 31u <= most + 31u; // modulo 2^32 on either side
 }
 
-// Whether the rows are what nearly all are, which takes one short pass.
+// Whether the rows are what nearly all models have, which takes one short pass: each
+// multiplier is at least 2^30, each shift in [-31, -1]. Their bits tell, but for shifts
+// that together set what -32 sets alone.
+static bool are_plain(const int32_t *multipliers, const int32_t *shifts,
+                      int32_t count) {
+    uint32_t any_multiplier = 0, every_multiplier = UINT32_MAX, any_shift = 0;
+    do {
+        const uint32_t multiplier = (uint32_t)*multipliers++;
+        any_multiplier |= multiplier;
+        every_multiplier &= multiplier;
+        any_shift |= ~(uint32_t)*shifts++;
+    } while (--count > 0);
+    return any_multiplier >> 31 == 0 && every_multiplier >> 30 != 0 && any_shift < 31;
+}
+
+// The same, exactly: a multiplier may also be 0.
 static bool are_normal(const int32_t *multipliers, const int32_t *shifts,
                        int32_t count) {
     for (; count > 0; count--) {
@@ -85,6 +100,7 @@ static bool set_rows(ember_conv_s8_t *conv) {
 
     conv->rows = EMBER_ROWS_NORMAL;
     if (multipliers == NULL || shifts == NULL ||
+        are_plain(multipliers, shifts, conv->filters) ||
         are_normal(multipliers, shifts, conv->filters)) {
         return true;
     }

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // The arguments of the convolutions of the cortex_m dialect, checked.
 //
-// Images are (n, h, w, c) in memory. What the exporter reserved as scratch is for other
-// kernels and is not read. The sums of weights that fast kernels need they make
-// themselves, so that a program runs whatever core it was exported for.
+// Images are (n, h, w, c) in memory. What the exporter reserved as scratch is meant for
+// other kernels and is not read. Fast kernels compute the sums of weights that they
+// need, so that a program runs whatever core it was exported for.
 //
 // Every position that the geometry can produce, inside the image or not, fits an
 // int32_t.
 #ifndef EMBER_KERNELS_CORTEX_M_CONV_S8_H
 #define EMBER_KERNELS_CORTEX_M_CONV_S8_H
 
+#include "kernels/cortex_m/real_s8.h"
 #include "kernels/cortex_m/requantize.h"
 
 typedef struct ember_conv_s8_axis {
@@ -21,22 +22,30 @@ typedef struct ember_conv_s8_axis {
     int32_t dilation;
 } ember_conv_s8_axis_t;
 
-// What scales the sums of each filter.
+// The scaling of each filter's sums; other dialects than cortex_m scale all of them
+// alike, in float32: real_s8.h.
 typedef struct ember_scales_s8 {
-    const int32_t *bias;        // (filters,) or NULL
-    const int32_t *multipliers; // (filters,)
-    const int32_t *shifts;      // (filters,)
-    int16_t zero_point;         // of the output
+    const int32_t *bias; // (filters,) or NULL
+    union {
+        const int32_t *multipliers; // (filters,)
+        float scale;                // EMBER_ROWS_REAL
+    };
+    union {
+        const int32_t *shifts; // (filters,)
+        float inverse;         // EMBER_ROWS_REAL
+    };
+    int16_t zero_point; // of the output
     ember_limits_s8_t limits;
 } ember_scales_s8_t;
 
-// What is known of multipliers and shifts, found as they are checked. Each has what
-// those before it have.
+// What is known of multipliers and shifts, found while they are checked. Each class
+// includes the properties of those before it.
 enum {
     EMBER_ROWS_ANY,    // within the range of requantize.h
     EMBER_ROWS_RIGHT,  // shifts in [-31, 0]
     EMBER_ROWS_SHIFT,  // shifts in [-31, -1]
     EMBER_ROWS_NORMAL, // multipliers of 2^30 and more, or 0
+    EMBER_ROWS_REAL,   // none of these: `scale` and `inverse` stand for them
 };
 
 typedef struct ember_conv_s8 {
@@ -56,7 +65,7 @@ typedef struct ember_conv_s8 {
     bool over;        // y is x: each element is read before one is written there
 } ember_conv_s8_t;
 
-// Where the parameters stand in a call.
+// Indices of the parameters in a call.
 typedef struct ember_conv_s8_places {
     uint8_t dilation;
     uint8_t offset; // of x; behind it: of y, multipliers, shifts, least, greatest
@@ -66,8 +75,8 @@ typedef struct ember_conv_s8_places {
 } ember_conv_s8_places_t;
 
 // Read a call and set the shape of its output. `transposed`: positions scatter. An
-// output that lies where its input does is of its shape, and not of a transposed one;
-// a kernel that cannot do so (`over`) shall refuse it.
+// output in the place of its input must have its shape, and must not be of a transposed
+// convolution; a kernel that cannot do this (`over`) must refuse it.
 EMBER_MUST_USE ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv,
                                                  ember_node_t *node,
                                                  const ember_conv_s8_places_t *places);
@@ -94,21 +103,22 @@ static inline ember_steps_s8_t ember_conv_s8_steps(const ember_conv_s8_t *conv) 
     return (ember_steps_s8_t){conv->filters, row, conv->height.out * row};
 }
 
-// Where kernels that multiply columns have their weights (filters, inner) from: as they
-// are; (inner, filters), turned in every run; or made before every run, in scratch.
+// Where kernels that multiply columns get their weights (filters, inner): in place;
+// from (inner, filters), transposed in every run; or computed before every run, in
+// scratch.
 typedef enum ember_weights_s8 {
     EMBER_WEIGHTS_PLAIN,
     EMBER_WEIGHTS_TURNED,
     EMBER_WEIGHTS_MADE
 } ember_weights_s8_t;
 
-// Whether the elements under a filter lie in the image side by side.
+// Whether the elements under a filter are adjacent in the image.
 static inline bool ember_conv_s8_is_direct(const ember_conv_s8_t *conv) {
     return conv->height.kernel == 1 && conv->height.padding == 0 &&
            conv->width.kernel == 1 && conv->width.padding == 0;
 }
 
-// Taps [first, past) of output `at` that lie inside the image; first <= past.
+// Taps [first, past) of output `at` that are inside the image; first <= past.
 typedef struct ember_taps_s8 {
     int32_t first;
     int32_t past;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in plain C whose output may lie where the input does: the rows under the
-// taps are copied before outputs take their place. Contract: conv_s8_run.h.
+// Convolutions in plain C whose output may be in the place of the input: the rows under
+// the taps are copied before outputs overwrite them. Contract: conv_s8_run.h.
 #include <stddef.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ static int32_t extent_of(const ember_conv_s8_axis_t *height) {
     return (height->kernel - 1) * height->dilation + 1;
 }
 
-// Row `at` of the image comes in behind the others, if there is such a row.
+// Appends row `at` of the image to the others, if it exists.
 static void push(const ember_conv_s8_plain_t *s, const int8_t *x, int32_t at) {
     const size_t pitch = (size_t)s->conv.width.in * (size_t)s->conv.channels;
     const size_t before = ((size_t)extent_of(&s->conv.height) - 1) * pitch;
@@ -22,7 +22,7 @@ static void push(const ember_conv_s8_plain_t *s, const int8_t *x, int32_t at) {
     }
 }
 
-// The outputs of row `oy` from the rows, of which those beside the image are left out.
+// The outputs of row `oy` from the rows; those outside the image are left out.
 static void run_row(const ember_conv_s8_plain_t *s, int32_t oy, int8_t *y,
                     bool depthwise) {
     const ember_conv_s8_axis_t *height = &s->conv.height;

@@ -11,7 +11,7 @@ typedef struct ember_conv_s8_plain {
                   // output that is written over its input
 } ember_conv_s8_plain_t;
 
-// Takes `s->conv`, which is read already.
+// Takes `s->conv`, which has been read.
 EMBER_MUST_USE ember_status_t ember_conv_s8_plain_prepare(ember_conv_s8_plain_t *s,
                                                           ember_node_t *node);
 

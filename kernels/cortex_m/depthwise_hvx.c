@@ -2,13 +2,14 @@
 // Depthwise convolutions with Hexagon's vectors. Contract: depthwise_hvx.h.
 #include "kernels/cortex_m/depthwise_hvx.h"
 
+#include "kernels/cortex_m/padded_hvx.h"
 #include "kernels/cortex_m/worth_hvx.h"
 
 #include <stddef.h>
 
 enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE, NUMBERS };
-enum { BYTES_MAX = 1 << 28, MOST = 1 << 20 };
+enum { BYTES_MAX = 1 << 28, MOST = 1 << 20, TWO = 2 };
 enum { ONES = 0x01010101 };
 enum { ELEMENTS_FOR_WEIGHT = 16 }; // that make a second set worth it
 
@@ -43,14 +44,14 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
     return at;
 }
 
-// How many weights of a tap are there, such that 128 side by side start with any
-// channel that an array of outputs has at a multiple of 128.
-static int32_t period_of(int32_t channels) {
-    if (EMBER_HVX % channels == 0) {
-        return EMBER_HVX;
-    }
-    const int32_t some = channels % EMBER_HVX == 0 ? channels : channels + EMBER_HVX;
-    return (int32_t)vectors(some);
+// How many weights of a tap are there: all channels as often as it takes until 128
+// outputs start with the first one again, but no more than a row of outputs has.
+static int32_t period_of(const ember_conv_s8_t *conv) {
+    const int32_t even = conv->channels & -conv->channels;
+    const int64_t times = even < EMBER_HVX ? EMBER_HVX / even : 1;
+    const int64_t row = vectors((int64_t)conv->width.out * conv->channels);
+    const int64_t period = times * conv->channels;
+    return (int32_t)(period < row ? period : row);
 }
 
 // Whether two rows of outputs may have the same words, and are so long that it pays to
@@ -77,7 +78,7 @@ static bool plan(ember_depthwise_hvx_t *s) {
         return false;
     }
     s->groups = (h->kernel + FOUR - 1) / FOUR;
-    s->period = period_of(conv->channels);
+    s->period = period_of(conv);
     s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
     s->columns = (int32_t)columns;
     s->rows = w->stride == 1 ? 1 : (int32_t)rows + s->sharing - 1;
@@ -89,7 +90,7 @@ static bool plan(ember_depthwise_hvx_t *s) {
 static bool pays(const ember_depthwise_hvx_t *s) {
     const int64_t weights = (int64_t)s->groups * s->conv.width.kernel * s->period;
     const int64_t rows = (int64_t)s->groups * s->conv.batches * s->conv.height.out;
-    const int64_t packets = 1000 + 400 * weights / EMBER_HVX + 300 * rows;
+    const int64_t packets = 1400 + 400 * weights / EMBER_HVX + 300 * rows;
     return ember_packets_of_depthwise(&s->conv) >= packets;
 }
 
@@ -145,21 +146,15 @@ static void interleave_rows(const int8_t *const *rows, int32_t count, int8_t *wo
 
 // --- weights and numbers -------------------------------------------------------------
 
-// Copies `count` bytes, and no byte more.
-static void put(int8_t *to, const int8_t *from, int32_t count) {
-    for (; count > 0; count -= EMBER_HVX) {
-        ember_store_left_hvx(to, ember_load_left_hvx(from, count), count);
-        to += EMBER_HVX;
-        from += EMBER_HVX;
-    }
-}
-
 // Copies `count` bytes to the start of a line of `most`, which they then fill: what is
-// there is copied behind itself.
+// there is copied behind itself. Up to a vector behind the line is clobbered.
 static void repeat(int8_t *to, const int8_t *from, int32_t count, int32_t most) {
-    put(to, from, count < most ? count : most);
+    (void)ember_copy_hvx(to, from, count < most ? count : most);
     for (int32_t made = count; made < most; made *= 2) {
-        put(to + made, to, made < most - made ? made : most - made);
+        const int32_t past = made < most - made ? made : most - made;
+        for (int32_t at = 0; at < past; at += EMBER_HVX) {
+            ember_hvx_store_any(to + made + at, ember_hvx_load_any(to + at));
+        }
     }
 }
 
@@ -175,11 +170,14 @@ static void set_weights(const ember_depthwise_hvx_t *s, int32_t first, int32_t x
         rows[i] = row;
         if (y >= 0 && y < conv->height.kernel) {
             const ptrdiff_t tap = (ptrdiff_t)y * conv->width.kernel + x;
-            repeat(row, conv->w + tap * conv->channels, conv->channels, s->period);
-        } else {
-            for (int32_t at = 0; at < s->period; at += EMBER_HVX) {
-                ember_hvx_store(row + at, Q6_V_vzero());
+            const int8_t *w = conv->w + tap * conv->channels;
+            if (s->period == conv->channels) {
+                rows[i] = w;
+            } else {
+                repeat(row, w, conv->channels, s->period);
             }
+        } else {
+            (void)ember_fill_hvx(row, Q6_V_vzero(), s->period);
         }
     }
     interleave_rows(rows, s->period, (int8_t *)to);
@@ -242,96 +240,134 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
     if (scales->bias != NULL) {
         set_numbers(s, scales->bias, line, numbers + BIAS);
     }
-    set_numbers(s, scales->multipliers, line, numbers + MULTIPLIERS);
-    set_numbers(s, scales->shifts, line, numbers + SHIFTS);
+    if (s->conv.rows != EMBER_ROWS_REAL) {
+        set_numbers(s, scales->multipliers, line, numbers + MULTIPLIERS);
+        set_numbers(s, scales->shifts, line, numbers + SHIFTS);
+    }
     finish_numbers(s, weights, numbers);
 }
 
 // --- the image -----------------------------------------------------------------------
 
-// Bytes behind the last, up to a vector, are clobbered.
-static int8_t *fill(int8_t *to, HVX_Vector with, int32_t count) {
-    for (int32_t i = 0; i < count; i += EMBER_HVX) {
-        ember_hvx_store_any(to + i, with);
-    }
-    return to + count;
-}
-
-// `count` pixels of the image that are `step` bytes apart, side by side; the same.
+// `count` pixels of the image that are `step` bytes apart, side by side. Bytes behind
+// the last, up to a vector, are clobbered.
 static int8_t *copy(int8_t *to, const int8_t *x, int32_t pixel, int32_t step,
                     int32_t count, const int8_t *end) {
-    for (; pixel <= EMBER_HVX && count > 0 && end - x >= EMBER_HVX; count--) {
-        ember_hvx_store_any(to, ember_hvx_load_any(x));
+    const ptrdiff_t all = (ptrdiff_t)count * step;
+    const ptrdiff_t near = end - x - (EMBER_HVX - 1); // whole vectors start before it
+    const ptrdiff_t whole = pixel > EMBER_HVX ? 0 : near < all ? near : all;
+    ptrdiff_t at = 0;
+
+    for (; at < whole; at += step) {
+        ember_hvx_store_any(to, ember_hvx_load_any(x + at));
         to += pixel;
-        x += step;
     }
-    for (; count > 0; count--) {
+    for (; at < all; at += step) {
         for (int32_t i = 0; i < pixel; i += EMBER_HVX) {
-            const ptrdiff_t left = end - x - i;
-            const HVX_Vector some = left >= EMBER_HVX
-                                        ? ember_hvx_load_any(x + i)
-                                        : ember_hvx_load_part(x + i, (int32_t)left);
+            const ptrdiff_t left = end - x - at - i;
+            const HVX_Vector some = ember_load_left_hvx(
+                x + at + i, left < EMBER_HVX ? (int32_t)left : EMBER_HVX);
             ember_hvx_store_any(to + i, some);
         }
         to += pixel;
-        x += step;
     }
     return to;
 }
+
+// The same of every second pixel, where pixels are a power of two up to half a vector.
+static int8_t *copy_second(int8_t *to, const int8_t *x, int32_t pixel, int32_t count,
+                           const int8_t *end) {
+    const int32_t bytes = count * pixel;
+
+    for (int32_t at = 0; at < bytes; at += EMBER_HVX) {
+        const ptrdiff_t left = end - x;
+        const int32_t some = left < TWO * EMBER_HVX ? (int32_t)left : TWO * EMBER_HVX;
+        const HVX_Vector low = ember_load_left_hvx(x, some);
+        const HVX_Vector high =
+            some > EMBER_HVX ? ember_load_left_hvx(x + EMBER_HVX, some - EMBER_HVX)
+                             : low;
+        ember_hvx_store_any(to + at, Q6_V_lo_W(Q6_W_vdeal_VVR(high, low, -pixel)));
+        x += TWO * EMBER_HVX;
+    }
+    return to + bytes;
+}
+
+// Columns before one of an axis that each part has: `count`, and one less from part
+// `part` on.
+typedef struct columns_before {
+    int32_t count;
+    int32_t part;
+} columns_before_t;
+
+static columns_before_t columns_before(int32_t column, int32_t stride) {
+    const int32_t count = (column + stride - 1) / stride;
+    return (columns_before_t){count, column - (count - 1) * stride};
+}
+
+// What is the same in all rows of the image.
+typedef struct sides {
+    columns_before_t image; // before the image
+    columns_before_t end;   // and its end
+    HVX_Vector padding;
+} sides_t;
 
 static int32_t limited(int32_t value, int32_t most) {
     value = value < 0 ? 0 : value;
     return value > most ? most : value;
 }
 
+static int32_t columns_of(columns_before_t before, int32_t part, int32_t most) {
+    return limited(before.count - (part >= before.part ? 1 : 0), most);
+}
+
 // A row of the image to the parts of a row: of each `stride`-th column, from `first`
 // on, with padding before and behind.
-static int8_t *set_part(const ember_depthwise_hvx_t *s, const int8_t *x, int32_t first,
-                        int8_t *to) {
+static int8_t *set_part(const ember_depthwise_hvx_t *s, const sides_t *sides,
+                        const int8_t *x, int32_t first, int8_t *to) {
     const ember_conv_s8_axis_t *w = &s->conv.width;
     const int32_t channels = s->conv.channels;
-    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
     const int32_t stride = w->stride;
     const int8_t *end = x + (ptrdiff_t)w->in * channels;
     // Columns of the part are at first - padding + i * stride in the image.
-    const int32_t before =
-        limited((w->padding - first + stride - 1) / stride, s->columns);
-    const int32_t past =
-        limited((w->in + w->padding - first + stride - 1) / stride, s->columns);
+    const int32_t before = columns_of(sides->image, first, s->columns);
+    const int32_t past = columns_of(sides->end, first, s->columns);
     const int32_t count = past > before ? past - before : 0;
     const int32_t at = before * stride + first - w->padding;
+    const bool is_even = stride == TWO && TWO * channels <= EMBER_HVX &&
+                         (channels & (channels - 1)) == 0;
 
-    to = fill(to, with, before * channels);
-    to =
-        copy(to, x + (ptrdiff_t)at * channels, channels, stride * channels, count, end);
-    return fill(to, with, (s->columns - before - count) * channels);
+    to = ember_fill_hvx(to, sides->padding, before * channels);
+    x += (ptrdiff_t)at * channels;
+    to = is_even ? copy_second(to, x, channels, count, end)
+                 : copy(to, x, channels, stride * channels, count, end);
+    return ember_fill_hvx(to, sides->padding, (s->columns - before - count) * channels);
 }
 
-static void set_row(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
-    const HVX_Vector with = Q6_Vb_vsplat_R(-s->conv.x_offset);
-
+static void set_row(const ember_depthwise_hvx_t *s, const sides_t *sides,
+                    const int8_t *x, int8_t *to) {
     if (x == NULL) {
-        fill(to, with, s->pitch);
+        (void)ember_fill_hvx(to, sides->padding, s->pitch);
         return;
     }
     for (int32_t first = 0; first < s->conv.width.stride; first++) {
-        to = set_part(s, x, first, to);
+        to = set_part(s, sides, x, first, to);
     }
 }
 
 // The rows of an image; with a stride of 1, which reads them where they are, only one
 // of what stands around it.
-static void set_image(const ember_depthwise_hvx_t *s, const int8_t *x, int8_t *to) {
+static void set_image(const ember_depthwise_hvx_t *s, const sides_t *sides,
+                      const int8_t *x, int8_t *to) {
     const ember_conv_s8_axis_t *h = &s->conv.height;
     const ptrdiff_t pitch = (ptrdiff_t)s->conv.width.in * s->conv.channels;
 
     if (s->conv.width.stride == 1) {
-        set_row(s, NULL, to);
+        set_row(s, sides, NULL, to);
         return;
     }
     for (int32_t i = 0; i < s->rows; i++) {
         const int32_t y = i - h->padding;
-        set_row(s, y < 0 || y >= h->in ? NULL : x + y * pitch, to);
+        set_row(s, sides, y < 0 || y >= h->in ? NULL : x + y * pitch, to);
         to += s->pitch;
     }
 }
@@ -343,11 +379,16 @@ typedef struct row {
     const int8_t *words;
     const int32_t *offsets; // bytes, of each tap
     int32_t taps;
-    int32_t next; // bytes from the weights of a tap to the next's
+    int32_t next;    // bytes from the weights of a tap to the next's
+    int32_t periods; // whole ones of blocks
+    int32_t more;    // blocks
+    bool shifted;    // by all filters: none of their shifts is 0
     HVX_Vector zero_point;
+    HVX_Vector zeros; // twice the zero point
     HVX_Vector low;
     HVX_Vector high;
-    const int8_t *end; // of y
+    const int8_t *end;                // of y
+    const ember_ending_hvx_t *ending; // NULL: the factors among the numbers
 } row_t;
 
 // Stores the sums of `blocks` times 128 outputs, scaled.
@@ -373,24 +414,44 @@ INLINE void store_blocks(const row_t *row, const HVX_Vector *words, int8_t *y,
     }
 }
 
+// What scales otherwise than the factors takes all sums at once.
+static __attribute__((noinline)) void store_otherwise(const row_t *row,
+                                                      HVX_Vector *sums, int8_t *y,
+                                                      int32_t step, int32_t blocks) {
+    HVX_Vector results[4 * FOUR];
+
+    row->ending->scale(row->ending, sums, results, blocks * FOUR);
+    for (int32_t i = 0; i < blocks * FOUR; i++) {
+        ember_hvx_store(results + i,
+                        Q6_Vw_vadd_VwVw(ember_hvx_load(results + i), row->zero_point));
+    }
+    store_blocks(row, results, y, step, blocks);
+}
+
+INLINE void keep(HVX_Vector *to, const HVX_Vector *sums, int count) {
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < count; i++) {
+        ember_hvx_store(to + i, sums[i]);
+    }
+}
+
 // Four neighbouring outputs of 128 channels with three neighbouring taps of one group
 // of rows: what an output has from its second tap on is what the next has before.
-static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
-                      const HVX_Vector *numbers, int8_t *y, int32_t step) {
+INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
+                  const HVX_Vector *numbers, int8_t *y, int32_t step, bool otherwise) {
+    const HVX_Vector *own = numbers;
     HVX_Vector sums[4 * FOUR];
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector *own = numbers + v * NUMBERS;
         const int8_t *from = words + v * EMBER_HVX;
         const int8_t *by = weights + v * EMBER_HVX;
         const HVX_Vector bias = ember_hvx_load(own + BIAS);
         const HVX_Vector first = ember_hvx_load(by);
         const HVX_Vector second = ember_hvx_load(by + row->next);
         const HVX_Vector third = ember_hvx_load(by + 2 * row->next);
-        const ember_factors_hvx_t factors = {
-            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
-            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(own + HALVES);
         HVX_Vector x[6];
         EMBER_HVX_UNROLL
         for (int n = 0; n < 6; n++) {
@@ -402,10 +463,66 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 1], second);
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, x[n + 2], third);
             sums[n * FOUR + v] =
-                Q6_Vw_vadd_VwVw(ember_scaled_hvx(sum, &factors), row->zero_point);
+                otherwise ? sum
+                          : ember_shifted_hvx(sum, multipliers, halves, row->zeros);
         }
+        own = ember_hvx_somewhere(own + NUMBERS);
+    }
+    if (otherwise) {
+        HVX_Vector kept[4 * FOUR]; // sums themselves are in registers
+        keep(kept, sums, 4 * FOUR);
+        store_otherwise(row, kept, y, step, 4);
+        return;
     }
     store_blocks(row, sums, y, step, 4);
+}
+
+static void run_three(const row_t *row, const int8_t *words, const int8_t *weights,
+                      const HVX_Vector *numbers, int8_t *y, int32_t step) {
+    three(row, words, weights, numbers, y, step, false);
+}
+
+static void run_three_otherwise(const row_t *row, const int8_t *words,
+                                const int8_t *weights, const HVX_Vector *numbers,
+                                int8_t *y, int32_t step) {
+    three(row, words, weights, numbers, y, step, true);
+}
+
+// Scales the sums of `blocks` times 128 outputs.
+INLINE void scale_blocks(const row_t *row, const HVX_Vector *numbers, HVX_Vector *sums,
+                         int blocks) {
+    const HVX_Vector *own = numbers;
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(own + HALVES);
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            HVX_Vector *sum = &sums[n * FOUR + v];
+            *sum = ember_shifted_hvx(*sum, multipliers, halves, row->zeros);
+        }
+        own = ember_hvx_somewhere(own + NUMBERS);
+    }
+}
+
+// The same where a shift may be 0.
+INLINE void scale_any_blocks(const row_t *row, const HVX_Vector *numbers,
+                             HVX_Vector *sums, int blocks) {
+    const HVX_Vector *own = numbers;
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < FOUR; v++) {
+        const ember_factors_hvx_t by = {
+            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
+            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            HVX_Vector *sum = &sums[n * FOUR + v];
+            *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), row->zero_point);
+        }
+        own = ember_hvx_somewhere(own + NUMBERS);
+    }
 }
 
 // `blocks` times 128 outputs, which are `step` apart, with the weights from `weights`
@@ -413,55 +530,65 @@ static void run_three(const row_t *row, const int8_t *words, const int8_t *weigh
 INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weights,
                        const HVX_Vector *numbers, int8_t *y, int32_t step, int blocks) {
     const int32_t *offsets = row->offsets;
+    const HVX_Vector *own = numbers;
     HVX_Vector sums[4 * FOUR];
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector bias = ember_hvx_load(numbers + v * NUMBERS + BIAS);
+        const HVX_Vector bias = ember_hvx_load(own + BIAS);
         EMBER_HVX_UNROLL
         for (int n = 0; n < blocks; n++) {
             sums[n * FOUR + v] = bias;
         }
+        own = ember_hvx_somewhere(own + NUMBERS);
     }
+    EMBER_HVX_ROLLED
     for (int32_t tap = row->taps; tap > 0; tap--) {
-        const int8_t *from = words + *offsets++;
+        const int8_t *from[4];
+        EMBER_HVX_UNROLL
+        for (int n = 0; n < blocks; n++) {
+            from[n] = words + *offsets + n * step * WORD;
+        }
+        offsets++;
         EMBER_HVX_UNROLL
         for (int v = 0; v < FOUR; v++) {
-            const HVX_Vector w = ember_hvx_load_any(weights + v * EMBER_HVX);
+            const HVX_Vector w = ember_hvx_load(weights + v * EMBER_HVX);
             EMBER_HVX_UNROLL
             for (int n = 0; n < blocks; n++) {
-                const int8_t *at = from + n * step * WORD + v * EMBER_HVX;
-                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(sums[n * FOUR + v],
-                                                           ember_hvx_load_any(at), w);
+                const HVX_Vector x = ember_hvx_load_any(from[n]);
+                sums[n * FOUR + v] = Q6_Vw_vrmpyacc_VwVbVb(sums[n * FOUR + v], x, w);
+                from[n] = ember_hvx_somewhere(from[n] + EMBER_HVX);
             }
         }
         weights += row->next;
     }
-    EMBER_HVX_UNROLL
-    for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector *own = numbers + v * NUMBERS;
-        const ember_factors_hvx_t by = {
-            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
-            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
-        EMBER_HVX_UNROLL
-        for (int n = 0; n < blocks; n++) {
-            sums[n * FOUR + v] = Q6_Vw_vadd_VwVw(
-                ember_scaled_hvx(sums[n * FOUR + v], &by), row->zero_point);
-        }
+    if (row->ending != NULL) {
+        HVX_Vector kept[4 * FOUR];
+        keep(kept, sums, blocks * FOUR);
+        store_otherwise(row, kept, y, step, blocks);
+        return;
+    }
+    if (row->shifted) {
+        scale_blocks(row, numbers, sums, blocks);
+    } else {
+        scale_any_blocks(row, numbers, sums, blocks);
     }
     store_blocks(row, sums, y, step, blocks);
 }
 
-// `count` blocks of 128 outputs.
-static void run_line(const row_t *row, const int8_t *words, const int8_t *weights,
-                     const HVX_Vector *numbers, int8_t *y, int32_t step,
-                     int32_t count) {
+// `count` blocks of 128 outputs. Apart, for the sake of registers.
+static __attribute__((noinline)) void run_line(const row_t *row, const int8_t *words,
+                                               const int8_t *weights,
+                                               const HVX_Vector *numbers, int8_t *y,
+                                               int32_t step, int32_t count) {
     const int32_t near = step * WORD;
-    const bool three = row->taps == 3 && row->offsets[0] == 0 &&
-                       row->offsets[1] == near && row->offsets[2] == 2 * near;
+    const bool neighbours = row->taps == 3 && row->offsets[0] == 0 &&
+                            row->offsets[1] == near && row->offsets[2] == 2 * near;
 
     for (; count >= 4; count -= 4) {
-        if (three) {
+        if (neighbours && row->ending != NULL) {
+            run_three_otherwise(row, words, weights, numbers, y, step);
+        } else if (neighbours && row->shifted) {
             run_three(row, words, weights, numbers, y, step);
         } else {
             run_blocks(row, words, weights, numbers, y, step, 4);
@@ -479,49 +606,17 @@ static void run_line(const row_t *row, const int8_t *words, const int8_t *weight
     }
 }
 
-// Outputs of channels that do not fit vectors: numbers start at any channel.
-static void run_uneven(const ember_depthwise_hvx_t *s, const row_t *row,
-                       const int8_t *weights, const HVX_Vector *numbers, int8_t *y) {
-    const int32_t channels = s->conv.channels;
-    const int32_t count = s->conv.width.out * channels;
-    HVX_Vector own[FOUR * NUMBERS];
-    int32_t channel = 0;
-
-    for (int32_t i = 0; i < count; i += EMBER_HVX) {
-        const int8_t *from = (const int8_t *)numbers;
-        for (int32_t v = 0; v < FOUR; v++) {
-            const int32_t at = channel + v * 32;
-            const int32_t vector = at / 32 * NUMBERS, lane = at % 32;
-            for (int32_t n = 0; n < NUMBERS; n++) {
-                const int8_t *first = from + (vector + n) * EMBER_HVX;
-                const HVX_Vector low = ember_hvx_load(first);
-                const HVX_Vector high =
-                    lane == 0 ? low : ember_hvx_load(first + NUMBERS * EMBER_HVX);
-                ember_hvx_store(&own[v * NUMBERS + n],
-                                Q6_V_valign_VVR(high, low, lane * WORD));
-            }
-        }
-        run_blocks(row, row->words + (ptrdiff_t)i * WORD, weights + channel * WORD, own,
-                   y + i, EMBER_HVX, 1);
-        channel = (channel + EMBER_HVX) % channels;
-    }
-}
-
+// Blocks of 128 outputs that are a period apart have the same weights.
 static void run_row(const ember_depthwise_hvx_t *s, const row_t *row,
                     const int8_t *weights, const HVX_Vector *numbers, int8_t *y) {
-    const int32_t channels = s->conv.channels;
-    const int32_t out = s->conv.width.out;
+    const int32_t step = s->period;
+    int32_t more = row->more;
 
-    if (channels % EMBER_HVX == 0) {
-        for (int32_t c = 0; c < channels; c += EMBER_HVX) {
-            run_line(row, row->words + c * WORD, weights + c * WORD,
-                     numbers + c / 32 * NUMBERS, y + c, channels, out);
-        }
-    } else if (EMBER_HVX % channels == 0) {
-        const int32_t blocks = (out * channels + EMBER_HVX - 1) / EMBER_HVX;
-        run_line(row, row->words, weights, numbers, y, EMBER_HVX, blocks);
-    } else {
-        run_uneven(s, row, weights, numbers, y);
+    for (int32_t at = 0; at < step; at += EMBER_HVX) {
+        run_line(row, row->words + at * WORD, weights + at * WORD,
+                 numbers + at / 32 * NUMBERS, y + at, step,
+                 row->periods + (more > 0 ? 1 : 0));
+        more--;
     }
 }
 
@@ -575,14 +670,16 @@ static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
         for (int32_t i = 0; i < FOUR; i++) {
             rows[i] = row_at(s, x, image, y, group * FOUR + i);
         }
-        int8_t *to = fill(words, with, before * WORD);
+        int8_t *to = ember_fill_hvx(words, with, before * WORD);
         interleave_rows(rows, count, to);
-        fill(to + count * WORD, with, (s->pitch - before - count) * WORD);
+        (void)ember_fill_hvx(to + count * WORD, with,
+                             (s->pitch - before - count) * WORD);
         words += s->pitch * WORD;
     }
 }
 
-void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
+void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
+                             const ember_ending_hvx_t *ending) {
     const ember_conv_s8_t *conv = &s->conv;
     const places_t at = places_of(s);
     int8_t *scratch = ember_aligned_hvx(s->scratch);
@@ -593,21 +690,33 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s) {
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.out * conv->channels;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
+    const int32_t blocks = (int32_t)((pitch + EMBER_HVX - 1) / EMBER_HVX);
+    const int32_t period = s->period / EMBER_HVX;
+    const sides_t sides = {
+        .image = columns_before(conv->width.padding, conv->width.stride),
+        .end = columns_before(conv->width.padding + conv->width.in, conv->width.stride),
+        .padding = Q6_Vb_vsplat_R(-conv->x_offset),
+    };
     const row_t row = {
         .words = words,
         .offsets = offsets,
         .taps = s->groups * conv->width.kernel,
         .next = s->period * WORD,
+        .periods = blocks / period,
+        .more = blocks % period,
+        .shifted = conv->rows >= EMBER_ROWS_SHIFT,
         .zero_point = Q6_V_vsplat_R(conv->scales.zero_point),
+        .zeros = Q6_V_vsplat_R(2 * conv->scales.zero_point),
         .low = Q6_Vb_vsplat_R(conv->scales.limits.low),
         .high = Q6_Vb_vsplat_R(conv->scales.limits.high),
         .end = y + conv->batches * conv->height.out * pitch,
+        .ending = ending,
     };
 
     set_offsets(s, offsets);
     set_filters(s, scratch, at);
     for (int32_t n = 0; n < conv->batches; n++) {
-        set_image(s, x, image);
+        set_image(s, &sides, x, image);
         for (int32_t i = 0; i < conv->height.out; i++) {
             const int32_t own = i & (s->sharing - 1); // one or two
             if (own == 0) {

@@ -11,6 +11,7 @@
 
 #include "kernels/cortex_m/conv_s8.h"
 #include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/cortex_m/windows_hvx.h"
 
 typedef struct ember_depthwise_hvx {
     ember_conv_s8_t conv;
@@ -28,6 +29,8 @@ typedef struct ember_depthwise_hvx {
 // caller. UNSUPPORTED when its scales or its sizes are not for this.
 EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare(
     ember_depthwise_hvx_t *depthwise, ember_node_t *node, int64_t room);
-void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise);
+// `ending` may be NULL: that of this dialect.
+void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise,
+                             const ember_ending_hvx_t *ending);
 
 #endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_HVX_H

@@ -1,147 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of a depthwise convolution with Helium. Contract: depthwise_mve.h.
-//
-// Products of two taps are added as int16, which holds them unless both weights are
-// -128.
 #include "kernels/cortex_m/depthwise_mve.h"
 
 #include <arm_mve_tiles.h>
 
-#include "kernels/cortex_m/products_mve.h"
-
-enum { LANES = EMBER_DEPTHWISE_LANES_MVE };
-
-typedef ember_depthwise_block_mve_t block_t;
-typedef ember_depthwise_line_mve_t line_t;
-
-typedef struct {
-    int32x4_t v[4];
-} sums_t;
-
-enum { UPPER_HALF = 1 << 15 };
-
-// Adds sums of int16 products: `even` those of channels 0, 2, .., `odd` of 1, 3, ..
-// The upper half of twice a word times UPPER_HALF is the word's upper half.
-INLINE void widen(sums_t *sums, int16x8_t even, int16x8_t odd) {
-    sums->v[2] = vqdmlahq_n_s32(sums->v[2], vreinterpretq_s32_s16(even), UPPER_HALF);
-    sums->v[0] = vaddq_s32(sums->v[0], vmovlbq_s16(even));
-    sums->v[3] = vqdmlahq_n_s32(sums->v[3], vreinterpretq_s32_s16(odd), UPPER_HALF);
-    sums->v[1] = vaddq_s32(sums->v[1], vmovlbq_s16(odd));
-}
-
-// Keeps the compiler from loading ahead, or only once: there are no registers for it.
-INLINE void in_order(void) {
-    __asm__ volatile("" ::: "memory");
-}
-
-INLINE void add_tap(sums_t *sums, const int8_t *x, const int8_t *w) {
-    const int8x16_t a = vldrbq_s8(x), b = vldrbq_s8(w);
-    widen(sums, vmullbq_int_s8(a, b), vmulltq_int_s8(a, b));
-    in_order();
-}
-
-INLINE void add_two_taps(sums_t *sums, const int8_t *x, const int8_t *next,
-                         const int8_t *w) {
-    const int8x16_t a = vldrbq_s8(x), b = vldrbq_s8(w);
-    int16x8_t even = vmullbq_int_s8(a, b), odd = vmulltq_int_s8(a, b);
-
-    in_order();
-    const int8x16_t c = vldrbq_s8(next);
-    even = vaddq_s16(even, vmullbq_int_s8(c, vldrbq_s8(w + LANES)));
-    in_order();
-    odd = vaddq_s16(odd, vmulltq_int_s8(c, vldrbq_s8(w + LANES)));
-    widen(sums, even, odd);
-    in_order();
-}
-
-// The row of the ring that is `slot` slots behind slot 0, and less than twice around.
-INLINE const int8_t *row_of(const line_t *line, int32_t slot) {
-    slot -= slot < line->slots ? 0 : line->slots;
-    return line->ring + slot * line->pitch;
-}
-
-// `at` is the distance of the first tap from the begin of its row.
-INLINE sums_t sum_any(const block_t *block, sums_t sums, const line_t *line,
-                      int32_t at) {
-    const int8_t *w = block->weights;
-    const int32_t step = line->step;
-    int32_t slot = line->slot;
-
-    for (int32_t ky = 0; ky < block->rows; ky++) {
-        const int8_t *x = row_of(line, slot) + at;
-        int32_t left = block->columns;
-        for (; block->paired && left > 1; left -= 2) {
-            add_two_taps(&sums, x, x + step, w);
-            x += 2 * step;
-            w += 2 * LANES;
-        }
-        for (; left > 0; left--) {
-            add_tap(&sums, x, w);
-            x += step;
-            w += LANES;
-        }
-        slot += line->down;
-    }
-    return sums;
-}
+#include "kernels/cortex_m/depthwise_sums_mve.h"
 
 INLINE int32x4_t scaled(const block_t *block, const sums_t *sums, int32_t n) {
     const int32x4_t by = vldrwq_s32(block->multipliers[n]);
     return ember_scaled_mve(sums->v[n], by, vldrwq_s32(block->shifts[n]));
 }
 
-// What outputs have in common beside the block.
-typedef struct {
-    int16_t zero_point;
-    bool limited; // by more than int8
-    mve_pred16_t lanes;
-} ending_t;
-
-INLINE int8x16_t limited(const block_t *block, int8x16_t all) {
-    all = vmaxq_s8(all, vdupq_n_s8(block->limits.low));
-    return vminq_s8(all, vdupq_n_s8(block->limits.high));
-}
-
-// Scales and stores the outputs; channels fall into place as they are narrowed.
-INLINE void finish(const block_t *block, const sums_t *sums, ending_t ending,
-                   int8_t *y) {
-    int16x8_t even = vdupq_n_s16(0), odd = even;
-    int8x16_t all = vdupq_n_s8(0);
-
-    even = vqmovnbq_s32(even, scaled(block, sums, 0));
-    even = vqmovntq_s32(even, scaled(block, sums, 2));
-    even = vqaddq_n_s16(even, ending.zero_point);
-    all = vqmovnbq_s16(all, even);
-    odd = vqmovnbq_s32(odd, scaled(block, sums, 1));
-    odd = vqmovntq_s32(odd, scaled(block, sums, 3));
-    odd = vqaddq_n_s16(odd, ending.zero_point);
-    all = vqmovntq_s16(all, odd);
-    if (ending.limited) {
-        all = limited(block, all);
-    }
-    vstrbq_p_s8(y, all, ending.lanes);
-}
-
-INLINE ending_t ending_of(const block_t *block, const line_t *line) {
-    return (ending_t){
-        .zero_point = (int16_t)block->zero_point,
-        .limited = block->limits.low > INT8_MIN || block->limits.high < INT8_MAX,
-        .lanes = vctp8q((uint32_t)line->lanes),
-    };
-}
-
-INLINE sums_t starting(const block_t *block) {
-    sums_t sums;
-    for (int32_t n = 0; n < 4; n++) {
-        sums.v[n] = vldrwq_s32(block->first[n]);
-    }
-    return sums;
-}
-
 // `count` > 0 groups of outputs, the first of which is group `from` of its row.
 static __attribute__((noinline)) void run_nine(const block_t *block, const line_t *line,
                                                int32_t from, int32_t count) {
-    const ending_t ending = ending_of(block, line);
+    const common_t common = common_of(block, line);
     const int32_t at = from * line->x_step;
     int8_t *y = line->y + from * line->y_step;
     const ember_mve_nine_t nine = {
@@ -159,22 +32,16 @@ static __attribute__((noinline)) void run_nine(const block_t *block, const line_
     };
 
     ember_mve_run_nine(&nine);
-    for (; ending.limited && count > 0; count--) {
-        const int8x16_t all = vldrbq_z_s8(y, ending.lanes);
-        vstrbq_p_s8(y, limited(block, all), ending.lanes);
+    for (; common.limited && count > 0; count--) {
+        const int8x16_t all = vldrbq_z_s8(y, common.lanes);
+        vstrbq_p_s8(y, limited(block, all), common.lanes);
         y += line->y_step;
     }
 }
 
 static __attribute__((noinline)) void run_any(const block_t *block, const line_t *line,
                                               int32_t from, int32_t count) {
-    const ending_t ending = ending_of(block, line);
-
-    for (; count > 0; count--) {
-        const sums_t sums = sum_any(block, starting(block), line, from * line->x_step);
-        finish(block, &sums, ending, line->y + from * line->y_step);
-        from++;
-    }
+    run_scaled(block, line, from, count, scaled);
 }
 
 void ember_depthwise_mve(const block_t *block, const line_t *line, int32_t from,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Outputs of a depthwise convolution with Helium: sixteen lanes, each a channel of an
-// output, from rows of the image that lie in a ring.
+// output, from rows of the image that are in a ring.
 #ifndef EMBER_KERNELS_CORTEX_M_DEPTHWISE_MVE_H
 #define EMBER_KERNELS_CORTEX_M_DEPTHWISE_MVE_H
 
@@ -8,12 +8,13 @@
 
 enum { EMBER_DEPTHWISE_LANES_MVE = 16 };
 
-// One block of channels. Lane i of the vectors n is channel 4 i + n, as the products of
-// bytes are widened twice.
+// One block of channels. Lane i of the vectors n is channel 4 i + n, because the
+// products of bytes are widened twice.
 typedef struct ember_depthwise_block_mve {
-    int32_t first[4][4]; // what an output starts from
+    int32_t first[4][4]; // initial sums of an output
     int32_t multipliers[4][4];
     int32_t shifts[4][4];
+    const ember_scales_s8_t *scales;
     const int8_t *weights;
     int32_t rows, columns; // of taps
     int32_t zero_point;
@@ -36,8 +37,11 @@ typedef struct ember_depthwise_line_mve {
     int32_t lanes; // that are stored
 } ember_depthwise_line_mve_t;
 
-// `count` groups of outputs, the first of which is group `from` of its row. All lanes
-// are read of each tap.
+// `count` groups of outputs, starting with group `from` of the row. All lanes are read
+// for each tap.
+typedef void (*ember_depthwise_mve_t)(const ember_depthwise_block_mve_t *block,
+                                      const ember_depthwise_line_mve_t *line,
+                                      int32_t from, int32_t count);
 void ember_depthwise_mve(const ember_depthwise_block_mve_t *block,
                          const ember_depthwise_line_mve_t *line, int32_t from,
                          int32_t count);

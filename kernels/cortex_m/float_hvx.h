@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of float32 with Hexagon's vectors of integers, rounded as IEEE 754 has it:
-// products, and integers that products are rounded to.
+// float32 arithmetic with HVX's integer instructions, rounded as in IEEE 754: products,
+// and products rounded to integers.
 #ifndef EMBER_KERNELS_CORTEX_M_FLOAT_HVX_H
 #define EMBER_KERNELS_CORTEX_M_FLOAT_HVX_H
 
 #include "kernels/cortex_m/scale_hvx.h"
 
 enum { EMBER_SIGNIFICAND_BITS = 23 };
-// Products that are shifted by fewer bits are larger than any int8, by more smaller
-// than a half.
+// Products shifted by fewer bits exceed any int8; by more, they are below a half.
 enum { EMBER_RIGHT_MIN = 8, EMBER_RIGHT_MAX = 31 };
 
-// x, not negative as a whole, without its last `bits`, of which the first is worth
-// `half` + 1: rounded, halves to even.
+// x, not negative, without its last `bits`, of which the first is worth `half` + 1:
+// rounded to nearest even.
 INLINE HVX_Vector ember_rounded_hvx(HVX_Vector x, HVX_Vector bits, HVX_Vector half) {
     const HVX_Vector one = Q6_V_vsplat_R(1);
     const HVX_Vector odd = Q6_V_vand_VV(Q6_Vw_vlsr_VwVw(x, bits), one);
@@ -27,8 +26,8 @@ INLINE HVX_Vector ember_significands_hvx(HVX_Vector x) {
     return Q6_Vuw_vlsr_VuwR(left, 1);
 }
 
-// The higher words of products of such significands, from 2^28 to 2^30, with their last
-// bit set where the lower ones are not 0.
+// The high words of products of such significands, from 2^28 to 2^30, with their last
+// bit set if the low ones are not 0.
 INLINE HVX_Vector ember_product_hvx(HVX_Vector x, HVX_Vector y) {
     const HVX_VectorPair even = Q6_W_vmpye_VwVuh(x, y);
     const HVX_VectorPair all = Q6_W_vmpyoacc_WVwVh(even, x, y);
@@ -37,7 +36,7 @@ INLINE HVX_Vector ember_product_hvx(HVX_Vector x, HVX_Vector y) {
     return Q6_V_vmux_QVV(exact, high, Q6_V_vor_VV(high, Q6_V_vsplat_R(1)));
 }
 
-// A product has 29 or 30 bits, of which 24 stay.
+// A product has 29 or 30 bits, of which 24 are kept.
 INLINE HVX_Vector ember_cut_hvx(HVX_Vector product) {
     const HVX_Vector large = Q6_Vuw_vlsr_VuwR(product, 29);
     const HVX_Vector bits = Q6_Vw_vadd_VwVw(Q6_V_vsplat_R(5), large);
@@ -46,8 +45,8 @@ INLINE HVX_Vector ember_cut_hvx(HVX_Vector product) {
     return Q6_Vw_vasl_VwVw(ember_rounded_hvx(product, bits, half), bits);
 }
 
-// The integers nearest to a product without its last `shift` bits, halves to even; more
-// than int8 has where they are.
+// The integers nearest to a product without its last `shift` bits, ties to even; beyond
+// int8 if the product is.
 INLINE HVX_Vector ember_nearest_hvx(HVX_Vector product, HVX_Vector shift) {
     const HVX_Vector one = Q6_V_vsplat_R(1);
     const HVX_Vector right =
@@ -58,15 +57,15 @@ INLINE HVX_Vector ember_nearest_hvx(HVX_Vector product, HVX_Vector shift) {
     return ember_rounded_hvx(ember_cut_hvx(product), right, half);
 }
 
-// Numbers with the signs of others: negative where these are.
+// Numbers with the signs of others: negative where those are.
 INLINE HVX_Vector ember_signed_hvx(HVX_Vector x, HVX_Vector sign) {
     return Q6_Vw_vsub_VwVw(Q6_V_vxor_VV(x, sign), sign);
 }
 
 // --- integers as float32 -------------------------------------------------------------
 
-// An int32 as float32 has it: its sign, significand from 2^30 to 2^31 and zeros before
-// it as an integer. All of 0 are 0 but the zeros, which are 32.
+// An int32 as float32 represents it: its sign, significand from 2^30 to 2^31, and
+// leading zeros as an integer. For 0 everything is 0 except the zeros, which are 32.
 typedef struct ember_number_hvx {
     HVX_Vector sign; // -1 or 0
     HVX_Vector significand;
@@ -91,7 +90,7 @@ INLINE ember_number_hvx_t ember_number_hvx(HVX_Vector x) {
 // --- products that stay float32 ------------------------------------------------------
 
 // significand * 2^exponent, with the sign; the significand is 0 or has 31 bits, of
-// which 24 may be other than 0.
+// which 24 may be nonzero.
 typedef struct ember_float_hvx {
     HVX_Vector sign;
     HVX_Vector significand;
@@ -99,12 +98,12 @@ typedef struct ember_float_hvx {
 } ember_float_hvx_t;
 
 enum { EMBER_FLOAT_PLACES = 157 }; // of the exponent's bias and of a significand
-// Sums of products in ember_fma_hvx() are right where factors have sizes in this range,
-// or are 0.
+// Sums of products in ember_fma_hvx() are right if factors have sizes in this range, or
+// are 0.
 #define EMBER_FLOAT_LEAST 0x1p-40f
 #define EMBER_FLOAT_MOST  0x1p40f
 
-// Of normal numbers that are not negative.
+// For normal numbers that are not negative.
 INLINE ember_float_hvx_t ember_float_hvx(HVX_Vector bits) {
     const HVX_Vector exponent = Q6_Vuw_vlsr_VuwR(bits, EMBER_SIGNIFICAND_BITS);
     return (ember_float_hvx_t){
@@ -112,7 +111,7 @@ INLINE ember_float_hvx_t ember_float_hvx(HVX_Vector bits) {
         Q6_Vw_vsub_VwVw(exponent, Q6_V_vsplat_R(EMBER_FLOAT_PLACES))};
 }
 
-// Of normal numbers and 0.
+// For normal numbers and 0.
 INLINE ember_float_hvx_t ember_float_of_bits_hvx(HVX_Vector bits) {
     const HVX_Vector twice = Q6_Vw_vasl_VwR(bits, 1);
     const HVX_Vector places = Q6_V_vsplat_R(EMBER_FLOAT_PLACES);
@@ -171,7 +170,7 @@ INLINE HVX_Vector ember_within_hvx(HVX_Vector x, int32_t most) {
     return Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(x, Q6_V_vzero()), Q6_V_vsplat_R(most));
 }
 
-// x, of 28 bits, without its last `right` bits, up to 63, which become the lower word,
+// x, of 28 bits, without its last `right` bits (up to 63), which become the low word,
 // or times 2^left.
 INLINE ember_wide_hvx_t ember_wide_shifted_hvx(HVX_Vector x, HVX_Vector left,
                                                HVX_Vector right) {
@@ -185,7 +184,7 @@ INLINE ember_wide_hvx_t ember_wide_shifted_hvx(HVX_Vector x, HVX_Vector left,
                               Q6_V_vmux_QVV(far, moved, rest)};
 }
 
-// A size times 2^unit, which is not negative, as float32, without its sign.
+// A size times 2^unit, which is not negative, as float32 without its sign.
 INLINE HVX_Vector ember_wide_float_hvx(ember_wide_hvx_t x, HVX_Vector unit) {
     const HVX_Vector zero = Q6_V_vzero();
     const HVX_Vector one = Q6_V_vsplat_R(1);
@@ -212,13 +211,13 @@ INLINE HVX_Vector ember_wide_float_hvx(ember_wide_hvx_t x, HVX_Vector unit) {
     return Q6_V_vmux_QVV(Q6_Q_vcmp_eq_VwVw(high, zero), zero, bits);
 }
 
-// a * b + c, rounded once; c and the result are float32. Of factors and c see
-// EMBER_FLOAT_LEAST. A sum of 0 is not negative.
+// a * b + c, rounded once; c and the result are float32. For the ranges of factors and
+// c see EMBER_FLOAT_LEAST. A sum of 0 is not negative.
 //
-// The product has 58 to 62 bits, of which the higher word counts `unit`. c, of 28 bits,
-// is brought to that, unless it is so much larger that the product has to give way:
-// then, as when it is so much smaller, hardly anything cancels, and of what was cut off
-// it matters only that it was something.
+// The product has 58 to 62 bits, and the unit of its high word is `unit`. c, of 28
+// bits, is brought to that, unless it is so much larger that the product must give way:
+// then, as when it is so much smaller, hardly anything cancels, and of the bits cut off
+// it only matters whether there were any.
 INLINE HVX_Vector ember_fma_hvx(const ember_float_hvx_t *a, const ember_float_hvx_t *b,
                                 HVX_Vector c) {
     const HVX_Vector zero = Q6_V_vzero();

@@ -26,7 +26,7 @@ static int64_t image_bytes(const ember_im2row_hvx_t *s) {
 
 // --- the plan ------------------------------------------------------------------------
 
-// Vectors of so many filters.
+// Vectors for this many filters.
 static int64_t vectors_of(int64_t filters) {
     return (filters + LANES - 1) / LANES;
 }
@@ -34,8 +34,8 @@ static int64_t vectors_of(int64_t filters) {
 // The figures of both are packets, fitted to layers of random sizes
 // (tools/sweep_cortex_m.py); they are right within a sixth for nine of ten.
 
-// With rows of windows as cells: `merged` outputs side by side share a window. Weights
-// of rows that are filled up are copied.
+// With rows of windows as cells: `merged` adjacent outputs share a window. Weights of
+// padded rows are copied.
 static int64_t packets_apart(const ember_im2row_hvx_t *s, int64_t filters,
                              int32_t merged) {
     const int64_t rows = s->height.kernel;
@@ -71,7 +71,7 @@ static bool pays(const ember_im2row_hvx_t *s, int32_t filters, int32_t merged) {
     return packets_together(s, filters) * 8 < packets_apart(s, filters, merged) * 7;
 }
 
-// Whether rows of windows are short and not filled up by what stands beside them.
+// Whether rows of windows are short and adjacent outputs do not fill them.
 static bool is_short(const ember_conv_s8_t *conv) {
     return conv->channels % STEP != 0 && conv->height.kernel > 1 &&
            conv->width.dilation == 1 &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// im2row with Hexagon's vectors: the elements under each window of an int8 image as a
-// row of a matrix, by whose product with the weights a convolution is computed. Worth
-// it where windows have many rows of few elements, and few windows stand side by side.
+// im2row with HVX: the elements under each window of an int8 image as a row of a
+// matrix, whose product with the weights is the convolution. It pays if windows have
+// many rows of few elements, and few windows are side by side.
 #ifndef EMBER_KERNELS_CORTEX_M_IM2ROW_HVX_H
 #define EMBER_KERNELS_CORTEX_M_IM2ROW_HVX_H
 
@@ -14,13 +14,13 @@ typedef struct ember_im2row_hvx {
     int32_t batches;
     ember_conv_s8_axis_t height;
     ember_conv_s8_axis_t width;
-    int8_t padding; // what stands around the image
+    int8_t padding; // the value around the image
     int32_t cell;   // bytes of a window, a multiple of EMBER_STEP_HVX; 0: no matrix
 } ember_im2row_hvx_t;
 
-// Takes the geometry of a convolution of one group, of which `merged` outputs side by
-// side would share a window otherwise. `cell` is 0 where the matrix would
-// take longer, or more than `most` bytes.
+// Takes the geometry of a convolution with one group, whose `merged` adjacent outputs
+// would otherwise share a window. `cell` is 0 if the matrix would take longer, or more
+// than `most` bytes.
 void ember_im2row_hvx_plan(ember_im2row_hvx_t *im2row, const ember_conv_s8_t *conv,
                            int32_t merged, int32_t most);
 
@@ -30,7 +30,7 @@ int64_t ember_im2row_hvx_bytes(const ember_im2row_hvx_t *im2row);
 int64_t ember_im2row_hvx_room_bytes(const ember_im2row_hvx_t *im2row);
 
 // The windows of x, (batches, height, width, channels), to `to`, (windows, cell); zeros
-// behind the elements of each.
+// after the elements of each.
 void ember_im2row_hvx_make(const ember_im2row_hvx_t *im2row, const int8_t *x,
                            int8_t *to, int8_t *room);
 

@@ -268,15 +268,43 @@ typedef struct scales {
     HVX_Vector zero_point;
     HVX_Vector low;
     HVX_Vector high;
+    const ember_ending_hvx_t *ending; // NULL: `by`
 } scales_t;
 
+// Without the zero point.
 INLINE HVX_Vector scaled(const scales_t *scales, HVX_Vector sum) {
     const HVX_Vector all = Q6_Vw_vadd_VwVw(sum, scales->base);
-    return Q6_Vw_vadd_VwVw(ember_scaled_hvx(all, &scales->by), scales->zero_point);
+    return scales->ending == NULL ? ember_scaled_hvx(all, &scales->by) : all;
+}
+
+static __attribute__((noinline)) void scale_otherwise(const ember_ending_hvx_t *ending,
+                                                      const HVX_Vector *from,
+                                                      HVX_Vector *to) {
+    HVX_Vector room[4];
+
+    for (int v = 0; v < 4; v++) {
+        ember_hvx_store(room + v, from[v]);
+    }
+    ending->scale(ending, room, to, 4);
+}
+
+INLINE HVX_Vector bytes_of(const scales_t *scales, const HVX_Vector *words) {
+    const HVX_Vector zero = scales->zero_point;
+    return ember_bytes_hvx(
+        Q6_Vw_vadd_VwVw(words[0], zero), Q6_Vw_vadd_VwVw(words[1], zero),
+        Q6_Vw_vadd_VwVw(words[2], zero), Q6_Vw_vadd_VwVw(words[3], zero));
 }
 
 INLINE HVX_Vector results_of(const scales_t *scales, const HVX_Vector *words) {
-    const HVX_Vector bytes = ember_bytes_hvx(words[0], words[1], words[2], words[3]);
+    HVX_Vector bytes;
+
+    if (scales->ending == NULL) {
+        bytes = bytes_of(scales, words);
+    } else {
+        HVX_Vector others[4];
+        scale_otherwise(scales->ending, words, others);
+        bytes = bytes_of(scales, others);
+    }
     return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, scales->low), scales->high);
 }
 
@@ -329,7 +357,7 @@ static void run_rest(const ember_matmul_s8_t *s, const row_t *row,
 }
 
 void ember_row_s8_hvx(const ember_matmul_s8_t *s, const int8_t *a, const int8_t *b,
-                      int8_t *c, int8_t *scratch) {
+                      int8_t *c, int8_t *scratch, const ember_ending_hvx_t *ending) {
     HVX_Vector *block = (HVX_Vector *)(void *)scratch;
     row_t row = row_of(s, a, (HVX_Vector *)(void *)(scratch + EMBER_ROW_HVX_BYTES));
     const scales_t scales = {
@@ -339,6 +367,7 @@ void ember_row_s8_hvx(const ember_matmul_s8_t *s, const int8_t *a, const int8_t 
         .zero_point = Q6_V_vsplat_R(s->c_offset),
         .low = Q6_Vb_vsplat_R(s->limits.low),
         .high = Q6_Vb_vsplat_R(s->limits.high),
+        .ending = ending,
     };
     int32_t j = 0;
 

@@ -33,8 +33,8 @@ static ember_status_t set_output(ember_matmul_s8_t *matmul, ember_node_t *node,
     return EMBER_OK;
 }
 
-// Takes `bias`, or the sums of the weights with it and the offset of `a` in them.
-// Apart, so that its tensors are not on the stack while others are read.
+// Takes `bias`, or the sums of the weights with it and the offset of `a` in them. A
+// function of its own, so that its tensors are not on the stack while others are read.
 static __attribute__((noinline)) ember_status_t set_bias(ember_matmul_s8_t *matmul,
                                                          ember_node_t *node) {
     ember_tensor_t bias, sums;
@@ -63,7 +63,8 @@ static ember_status_t set_scale(ember_matmul_s8_t *matmul, ember_node_t *node) {
     if (ember_node_ints(node, MULTIPLIERS, &matmul->by.multiplier, 1) != 1 ||
         ember_node_ints(node, SHIFTS, &shift, 1) != 1 || matmul->by.multiplier < 0 ||
         shift < EMBER_REQUANTIZE_SHIFT_MIN || shift > EMBER_REQUANTIZE_SHIFT_MAX) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: multiplier");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cortex_m: the multiplier is out of range");
     }
     matmul->by.shift = shift;
     return ember_node_status(node);

@@ -6,7 +6,13 @@
 #ifndef EMBER_KERNELS_CORTEX_M_MATMUL_S8_H
 #define EMBER_KERNELS_CORTEX_M_MATMUL_S8_H
 
+#include <string.h>
+
 #include "kernels/cortex_m/requantize.h"
+
+// The value of shift if sums are scaled in float32 (real_s8.h), by the number whose
+// bits are the multiplier.
+enum { EMBER_SHIFT_REAL = INT32_MAX };
 
 typedef struct ember_matmul_s8 {
     const int8_t *a;     // (batches, rows, inner)
@@ -24,8 +30,9 @@ typedef struct ember_matmul_s8 {
     ember_limits_s8_t limits;
 } ember_matmul_s8_t;
 
-// Read a call and set the shape of its output. A linear of a program for Helium has
-// sums of its weights, times the offset of a, in its bias: a_offset is 0 then.
+// Read a call and set the shape of its output. In a program exported for Helium, the
+// bias of linear includes the sums of its weights times the offset of a: then a_offset
+// is 0.
 EMBER_MUST_USE ember_status_t ember_matmul_s8_linear(ember_matmul_s8_t *matmul,
                                                      ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_matmul_s8_bmm(ember_matmul_s8_t *matmul,
@@ -33,5 +40,15 @@ EMBER_MUST_USE ember_status_t ember_matmul_s8_bmm(ember_matmul_s8_t *matmul,
 
 // Computes, in plain C.
 void ember_matmul_s8_run(const ember_matmul_s8_t *matmul);
+
+static inline bool ember_matmul_s8_is_real(const ember_matmul_s8_t *matmul) {
+    return matmul->by.shift == EMBER_SHIFT_REAL;
+}
+
+static inline float ember_matmul_s8_scale(const ember_matmul_s8_t *matmul) {
+    float scale;
+    memcpy(&scale, &matmul->by.multiplier, sizeof(scale));
+    return scale;
+}
 
 #endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_H

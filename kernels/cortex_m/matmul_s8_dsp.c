@@ -98,7 +98,7 @@ FAST void scale(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
 // Rows of b in chunks. Two or three that four lack at the end go with those before
 // them.
 static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c,
-                    int32_t base) {
+                    int32_t base, ember_matmul_ending_dsp_t ending) {
     const ember_matmul_s8_t *s = &dsp->matmul;
     int32_t sums[CHUNK];
 
@@ -112,7 +112,11 @@ static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c
             count = ROWS;
         }
         sum_rows(dsp, b + at * s->inner, count, sums);
-        scale(s, sums, count, base, at, c + at);
+        if (ending == NULL) {
+            scale(s, sums, count, base, at, c + at);
+        } else {
+            ending(s, sums, count, base, at, c + at);
+        }
         at += count;
     }
 }
@@ -132,7 +136,8 @@ size_t ember_matmul_s8_dsp_bytes(int32_t inner) {
     return (size_t)((inner + FOUR - 1) / FOUR) * 2 * sizeof(uint32_t);
 }
 
-SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
+SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp,
+                                   ember_matmul_ending_dsp_t ending) {
     const ember_matmul_s8_t *s = &dsp->matmul;
     const int8_t *a = s->a;
     const int8_t *b = s->b;
@@ -141,7 +146,7 @@ SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp) {
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t i = 0; i < s->rows; i++) {
             widen(dsp, a);
-            run_row(dsp, b, c, base_of(s, a));
+            run_row(dsp, b, c, base_of(s, a), ending);
             a += s->inner;
             c += s->columns;
         }
@@ -153,9 +158,12 @@ SMALL ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
                                                  ember_node_t *node) {
     const ember_matmul_s8_t *s = &dsp->matmul;
 
-    if (s->by.shift < EMBER_SHIFT_MIN_DSP || s->by.shift > EMBER_SHIFT_MAX_DSP ||
-        s->inner > MOST ||
-        !ember_sums_fit_dsp(s->bias, s->columns, s->inner * (int64_t)2)) {
+    const bool fits =
+        ember_matmul_s8_is_real(s) ||
+        (s->by.shift >= EMBER_SHIFT_MIN_DSP && s->by.shift <= EMBER_SHIFT_MAX_DSP &&
+         ember_sums_fit_dsp(s->bias, s->columns, s->inner * (int64_t)2));
+
+    if (!fits || s->inner > MOST) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with DSP");
     }

@@ -15,7 +15,14 @@ typedef struct ember_matmul_s8_dsp {
 // these kernels.
 EMBER_MUST_USE ember_status_t ember_matmul_s8_dsp_prepare(ember_matmul_s8_dsp_t *dsp,
                                                           ember_node_t *node);
-void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp);
+
+// How `count` sums become outputs; NULL: as this dialect has it. `base` is added to
+// each, and the bias from `at` on.
+typedef void (*ember_matmul_ending_dsp_t)(const ember_matmul_s8_t *matmul,
+                                          const int32_t *sums, int32_t count,
+                                          int32_t base, int32_t at, int8_t *c);
+void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp,
+                             ember_matmul_ending_dsp_t ending);
 
 // For other scales: bytes of the words of a row, and the sums of the products of row
 // `a` with `count` rows of b; `dsp` has words, inner and offsets.

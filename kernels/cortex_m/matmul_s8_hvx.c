@@ -29,7 +29,8 @@ static ember_conv_s8_t conv_of(const ember_matmul_s8_t *s,
         .height = one,
         .width = {s->rows, s->rows, 1, 1, 0, 1},
         .x_offset = s->a_offset,
-        .rows = EMBER_ROWS_RIGHT, // which prepare asks of the only scale
+        // prepare asks the only scale not to shift to the left
+        .rows = by->shift < 0 ? EMBER_ROWS_SHIFT : EMBER_ROWS_RIGHT,
     };
     conv.scales = (ember_scales_s8_t){
         .bias = s->bias,
@@ -46,8 +47,11 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
     ember_columns_hvx_t *columns = &hvx->columns;
     const ember_conv_s8_t conv = conv_of(s, &s->by);
 
-    if (s->by.shift < EMBER_SHIFT_MIN_HVX || s->by.shift > EMBER_SHIFT_MAX_HVX ||
-        s->inner > INNER_MAX || s->rows < 1 || s->columns < 1 || !pays(s)) {
+    const bool fits =
+        ember_matmul_s8_is_real(s) ||
+        (s->by.shift >= EMBER_SHIFT_MIN_HVX && s->by.shift <= EMBER_SHIFT_MAX_HVX);
+
+    if (!fits || s->inner > INNER_MAX || s->rows < 1 || s->columns < 1 || !pays(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: scale, or small");
     }
     hvx->few = s->rows <= FEW;
@@ -66,7 +70,8 @@ ember_status_t ember_matmul_s8_hvx_prepare(ember_matmul_s8_hvx_t *hvx,
     return status;
 }
 
-static void run_few(const ember_matmul_s8_hvx_t *hvx) {
+static void run_few(const ember_matmul_s8_hvx_t *hvx,
+                    const ember_ending_hvx_t *ending) {
     const ember_matmul_s8_t *s = &hvx->matmul;
     int8_t *scratch = ember_aligned_hvx(hvx->scratch);
     const int8_t *a = s->a;
@@ -75,7 +80,7 @@ static void run_few(const ember_matmul_s8_hvx_t *hvx) {
 
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t i = 0; i < s->rows; i++) {
-            ember_row_s8_hvx(s, a, b, c, scratch);
+            ember_row_s8_hvx(s, a, b, c, scratch, ending);
             a += s->inner;
             c += s->columns;
         }
@@ -84,7 +89,8 @@ static void run_few(const ember_matmul_s8_hvx_t *hvx) {
 }
 
 // With the multiplier in the state of a run.
-static void run_many(const ember_matmul_s8_hvx_t *hvx) {
+static void run_many(const ember_matmul_s8_hvx_t *hvx,
+                     const ember_ending_hvx_t *ending) {
     const ember_matmul_s8_t *s = &hvx->matmul;
     ember_columns_hvx_t columns = hvx->columns;
 
@@ -95,17 +101,18 @@ static void run_many(const ember_matmul_s8_hvx_t *hvx) {
             ember_matmul_s8_run(s);
             return;
         }
-        ember_columns_hvx_run(&columns);
+        ember_columns_hvx_run(&columns, ending);
         columns.x += (ptrdiff_t)s->rows * s->inner;
         columns.filters.w += (ptrdiff_t)s->columns * s->inner;
         columns.y += (ptrdiff_t)s->rows * s->columns;
     }
 }
 
-void ember_matmul_s8_hvx_run(const ember_matmul_s8_hvx_t *hvx) {
+void ember_matmul_s8_hvx_run(const ember_matmul_s8_hvx_t *hvx,
+                             const ember_ending_hvx_t *ending) {
     if (hvx->few) {
-        run_few(hvx);
+        run_few(hvx, ending);
     } else {
-        run_many(hvx);
+        run_many(hvx, ending);
     }
 }

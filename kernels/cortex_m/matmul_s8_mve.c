@@ -107,9 +107,23 @@ scale(const ember_matmul_s8_t *s, const int32_t *tile, int32_t count, int8_t *c)
     }
 }
 
+INLINE void scale_all(const ember_matmul_s8_t *s, const int32_t *sums, int32_t count,
+                      int8_t *c) {
+    const int32_t whole = count & -2 * EMBER_LANES_S16;
+    const int32_t plain = whole > 0 && is_plain(s) ? whole : 0;
+
+    if (plain > 0) {
+        scale_plain(s, sums, plain >> 4, c);
+    }
+    if (plain < count) {
+        scale(s, sums + plain, count - plain, c + plain);
+    }
+}
+
 // One row of a with all of b; `base` is added to every sum.
 static void run_row(const ember_matmul_s8_t *s, const int32_t *first, const int8_t *a,
-                    const int8_t *b, int8_t *c, int32_t base) {
+                    const int8_t *b, int8_t *c, int32_t base,
+                    ember_matmul_ending_mve_t ending) {
     const bool chunks = s->inner % CHUNK == 0;
     int32_t tile[TILE];
 
@@ -127,13 +141,10 @@ static void run_row(const ember_matmul_s8_t *s, const int32_t *first, const int8
         for (int32_t j = 0; base != 0 && j < count; j++) {
             tile[j] = (int32_t)((uint32_t)tile[j] + (uint32_t)base);
         }
-        const int32_t whole = count & -2 * EMBER_LANES_S16;
-        const int32_t plain = whole > 0 && is_plain(s) ? whole : 0;
-        if (plain > 0) {
-            scale_plain(s, tile, plain >> 4, c);
-        }
-        if (plain < count) {
-            scale(s, tile + plain, count - plain, c + plain);
+        if (ending == NULL) {
+            scale_all(s, tile, count, c);
+        } else {
+            ending(s, tile, count, c);
         }
         first += TILE;
         c += TILE;
@@ -176,7 +187,8 @@ void ember_matmul_s8_mve_first(const ember_matmul_s8_t *s, const int8_t *b,
     ember_sums_mve(first, NULL, b, count, s->inner, s->a_offset);
 }
 
-void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve) {
+void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve,
+                             ember_matmul_ending_mve_t ending) {
     const ember_matmul_s8_t *s = &mve->matmul;
     const int32_t *first = mve->sums == NULL ? s->bias : mve->sums;
     const int8_t *a = s->a;
@@ -188,7 +200,7 @@ void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve) {
             ember_sums_mve(mve->sums, s->bias, b, s->columns, s->inner, s->a_offset);
         }
         for (int32_t i = 0; i < s->rows; i++) {
-            run_row(s, first, a, b, c, base_of(s, a));
+            run_row(s, first, a, b, c, base_of(s, a), ending);
             a += s->inner;
             c += s->columns;
         }
@@ -200,7 +212,8 @@ ember_status_t ember_matmul_s8_mve_prepare(ember_matmul_s8_mve_t *mve,
                                            ember_node_t *node) {
     const ember_matmul_s8_t *s = &mve->matmul;
 
-    if (s->by.shift < EMBER_SHIFT_MIN_MVE || s->by.shift > EMBER_SHIFT_MAX_MVE ||
+    if ((!ember_matmul_s8_is_real(s) &&
+         (s->by.shift < EMBER_SHIFT_MIN_MVE || s->by.shift > EMBER_SHIFT_MAX_MVE)) ||
         s->inner > MOST || s->columns > MOST) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: scale");
     }

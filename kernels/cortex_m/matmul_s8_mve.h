@@ -15,7 +15,13 @@ typedef struct ember_matmul_s8_mve {
 // Helium.
 EMBER_MUST_USE ember_status_t ember_matmul_s8_mve_prepare(ember_matmul_s8_mve_t *mve,
                                                           ember_node_t *node);
-void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve);
+
+// How `count` sums become outputs; NULL: as this dialect has it.
+typedef void (*ember_matmul_ending_mve_t)(const ember_matmul_s8_t *matmul,
+                                          const int32_t *sums, int32_t count,
+                                          int8_t *c);
+void ember_matmul_s8_mve_run(const ember_matmul_s8_mve_t *mve,
+                             ember_matmul_ending_mve_t ending);
 
 // For other scales: sums[j] = first[j] + the products of row `a` with row j of b,
 // without the offset of a, for `count` rows; `matmul` has inner and offsets.

@@ -4,7 +4,7 @@
 
 enum { X, BEFORE, AFTER, DIMS = 4 };
 
-// As the exporter sees it: images of one channel or of one element are both.
+// As for the exporter: images of one channel or of one pixel are both.
 static bool is_channels_last(const ember_tensor_t *x) {
     return x->rank == DIMS &&
            (x->sizes[1] == 1 || (x->sizes[2] == 1 && x->sizes[3] == 1) ||
@@ -18,7 +18,7 @@ static void read_list(ember_node_t *node, uint32_t arg, const ember_tensor_t *x,
     int32_t items[DIMS] = {0};
 
     if (ember_node_ints(node, arg, items, DIMS) != DIMS || x->rank > DIMS) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: not four amounts");
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: needs four amounts");
         return;
     }
     for (uint32_t d = 0; d < x->rank; d++) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pad of int8 alone: without conversions of numbers between dtypes. Arguments:
-// pad_args.h.
+// pad for int8 only: without conversions between dtypes. Arguments: pad_args.h.
 #include "kernels/cortex_m/pad_args.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of an int8 image between their padding, with Hexagon's vectors.
+// Rows of an int8 image with their padding, with HVX.
 #ifndef EMBER_KERNELS_CORTEX_M_PADDED_HVX_H
 #define EMBER_KERNELS_CORTEX_M_PADDED_HVX_H
 
@@ -12,8 +12,7 @@ static inline int64_t ember_reach_s8(const ember_conv_s8_axis_t *axis) {
            (int64_t)(axis->kernel - 1) * axis->dilation + 1;
 }
 
-// Fills `count` bytes and returns their end. Bytes behind it are clobbered, up to a
-// vector.
+// Fills `count` bytes and returns their end. Clobbers up to a vector of bytes after it.
 static inline int8_t *ember_fill_hvx(int8_t *to, HVX_Vector with, int64_t count) {
     for (int64_t i = 0; i < count; i += EMBER_HVX) {
         ember_hvx_store_any(to + i, with);
@@ -21,7 +20,7 @@ static inline int8_t *ember_fill_hvx(int8_t *to, HVX_Vector with, int64_t count)
     return to + count;
 }
 
-// Copies likewise; `from` is read up to `count` only.
+// Copies likewise; `from` is only read up to `count`.
 static inline int8_t *ember_copy_hvx(int8_t *to, const int8_t *from, int64_t count) {
     int64_t i = 0;
     for (; i + EMBER_HVX <= count; i += EMBER_HVX) {
@@ -34,9 +33,9 @@ static inline int8_t *ember_copy_hvx(int8_t *to, const int8_t *from, int64_t cou
     return to + count;
 }
 
-// A row of `channels` per pixel, as far as windows of the axis reach, of `padding`
-// where x does not say. x: (axis->in, channels), or NULL for a row of padding alone.
-// Bytes behind the row are clobbered, up to a vector.
+// A row of `channels` per pixel, as far as windows of the axis reach, with `padding`
+// outside x. x: (axis->in, channels), or NULL for a row of padding only. Clobbers up to
+// a vector of bytes after the row.
 static inline void ember_padded_row_hvx(const ember_conv_s8_axis_t *axis,
                                         int32_t channels, int8_t padding,
                                         const int8_t *x, int8_t *to) {

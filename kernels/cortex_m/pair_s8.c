@@ -23,6 +23,15 @@ static __attribute__((noinline)) bool shape_of(const ember_tensor_t *tensors,
 static __attribute__((noinline)) bool set_rows(ember_pair_s8_t *pair,
                                                const ember_tensor_t *tensors) {
     const ember_tensor_t *const operands[] = {&tensors[0], &tensors[1], &tensors[2]};
+    if (ember_tensor_same_layout(&tensors[0], &tensors[1]) &&
+        ember_tensor_same_layout(&tensors[0], &tensors[2])) { // as most are
+        *pair = (ember_pair_s8_t){.y = pair->y,
+                                  .a = {.x = pair->a.x, .step = 1},
+                                  .b = {.x = pair->b.x, .step = 1},
+                                  .rows = 1,
+                                  .count = tensors[0].numel};
+        return true;
+    }
     int32_t table[EMBER_WALK_ITEMS(OPERANDS)];
     const uint32_t dims = ember_walk_fill(operands, OPERANDS, table);
     const int32_t *inner = table + (dims - 1) * COLUMNS;

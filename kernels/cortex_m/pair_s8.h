@@ -21,7 +21,7 @@ typedef struct ember_pair_s8 {
 } ember_pair_s8_t;
 
 // Reads the tensors of arguments `a` and `b` and the output, which is the last argument
-// of the schema. UNSUPPORTED when they are not int8 or do not lie as rows.
+// of the schema. UNSUPPORTED if they are not int8 or not in rows.
 EMBER_MUST_USE ember_status_t ember_pair_s8_prepare(ember_node_t *node,
                                                     ember_pair_s8_t *pair, uint32_t a,
                                                     uint32_t b);

@@ -36,6 +36,13 @@ int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
 
 // --- 32 filters by 32 words ----------------------------------------------------------
 
+// The weights of filters as rows.
+typedef struct rows {
+    const int8_t *end; // of all
+    int32_t step;      // from a row to the next
+    int32_t inner;     // elements of each
+} rows_t;
+
 // Exchanges words of two vectors whose numbers differ in one bit.
 INLINE void exchange(HVX_Vector *low, HVX_Vector *high, int32_t bytes) {
     const HVX_VectorPair both = Q6_W_vshuff_VVR(*high, *low, bytes);
@@ -43,7 +50,103 @@ INLINE void exchange(HVX_Vector *low, HVX_Vector *high, int32_t bytes) {
     *high = Q6_V_hi_W(both);
 }
 
-INLINE void transpose_eight(HVX_Vector *x) {
+// Rows i, i + 8, i + 16 and i + 24 become a vector for each eight words of them, up to
+// `chunks`: those of the four rows side by side.
+INLINE void put_four(HVX_Vector *x, HVX_Vector *to, int chunks) {
+    exchange(&x[0], &x[2], 2 * EIGHT * WORD);
+    exchange(&x[1], &x[3], 2 * EIGHT * WORD);
+    exchange(&x[0], &x[1], EIGHT * WORD);
+    exchange(&x[2], &x[3], EIGHT * WORD);
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < chunks; i++) {
+        ember_hvx_store(to, x[i]);
+        to += EIGHT;
+    }
+}
+
+// Up to 32 rows, of `bytes` each, eight words in a chunk. For a row that is not there
+// another one is read: nothing is used of its lane.
+INLINE void load_chunks(const rows_t *rows, const int8_t *w, int32_t bytes,
+                        int32_t lanes, HVX_Vector *block, int chunks) {
+    const ptrdiff_t eight = (ptrdiff_t)EIGHT * rows->step;
+
+    if (lanes == LANES &&
+        rows->end - w >= (LANES - 1) * (ptrdiff_t)rows->step + EMBER_HVX) {
+        EMBER_HVX_ROLLED
+        for (int32_t i = EIGHT; i > 0; i--) {
+            HVX_Vector x[4];
+            const int8_t *from = w;
+            EMBER_HVX_UNROLL
+            for (int n = 0; n < 4; n++) {
+                x[n] = ember_hvx_load_any(from);
+                from = ember_hvx_somewhere(from + eight);
+            }
+            put_four(x, block, chunks);
+            w += rows->step;
+            block++;
+        }
+        return;
+    }
+    EMBER_HVX_ROLLED
+    for (int32_t left = lanes; left > lanes - EIGHT && left > 0; left--) {
+        const int8_t *second = left > EIGHT ? w + eight : w;
+        const int8_t *third = left > 2 * EIGHT ? w + 2 * eight : w;
+        const int8_t *fourth = left > 3 * EIGHT ? w + 3 * eight : w;
+        const int8_t *last = fourth > third ? fourth : third > second ? third : second;
+        HVX_Vector x[4];
+        if (rows->end - last >= EMBER_HVX) {
+            x[0] = ember_hvx_load_any(w);
+            x[1] = ember_hvx_load_any(second);
+            x[2] = ember_hvx_load_any(third);
+            x[3] = ember_hvx_load_any(fourth);
+        } else {
+            x[0] = ember_hvx_load_part(w, bytes);
+            x[1] = ember_hvx_load_part(second, bytes);
+            x[2] = ember_hvx_load_part(third, bytes);
+            x[3] = ember_hvx_load_part(fourth, bytes);
+        }
+        put_four(x, block, chunks);
+        w += rows->step;
+        block++;
+    }
+}
+
+INLINE HVX_Vector load_row(const rows_t *rows, const int8_t *w, int32_t bytes) {
+    return rows->end - w >= EMBER_HVX ? ember_hvx_load_any(w)
+                                      : ember_hvx_load_part(w, bytes);
+}
+
+// The same of up to 16 rows.
+static void load_few(const rows_t *rows, const int8_t *w, int32_t bytes, int32_t lanes,
+                     HVX_Vector *block) {
+    const ptrdiff_t eight = (ptrdiff_t)EIGHT * rows->step;
+
+    for (int32_t left = lanes; left > lanes - EIGHT && left > 0; left--) {
+        HVX_Vector low = load_row(rows, w, bytes), high = low;
+        if (left > EIGHT) {
+            high = load_row(rows, w + eight, bytes);
+        }
+        exchange(&low, &high, EIGHT * WORD);
+        ember_hvx_store(block, low);
+        ember_hvx_store(block + EIGHT, high);
+        ember_hvx_store(block + 2 * EIGHT, Q6_V_vror_VR(low, 2 * EIGHT * WORD));
+        ember_hvx_store(block + 3 * EIGHT, Q6_V_vror_VR(high, 2 * EIGHT * WORD));
+        w += rows->step;
+        block++;
+    }
+}
+
+// Eight words of 32 lanes, the first `count` of them, to the panel, whose vectors are
+// `step` apart; adds them up.
+static HVX_Vector store_chunk(const HVX_Vector *block, HVX_Vector *to, int32_t step,
+                              int32_t count, HVX_Vector sum) {
+    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
+    HVX_Vector x[EIGHT];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < EIGHT; i++) {
+        x[i] = Q6_V_vxor_VV(ember_hvx_load(block + i), flip);
+    }
     EMBER_HVX_UNROLL
     for (int bit = 1; bit < EIGHT; bit *= 2) {
         EMBER_HVX_UNROLL
@@ -53,111 +156,41 @@ INLINE void transpose_eight(HVX_Vector *x) {
             }
         }
     }
-}
-
-// Eight rows, of `bytes` each, to the block.
-static void load_eight(HVX_Vector *block, const int8_t *w, int32_t filter,
-                       int32_t bytes) {
-    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
-    HVX_Vector x[EIGHT];
-
-    if (bytes == EMBER_HVX) {
-        EMBER_HVX_UNROLL
-        for (int i = 0; i < EIGHT; i++) {
-            x[i] = Q6_V_vxor_VV(ember_hvx_load_any(w + i * filter), flip);
-        }
-    } else {
-        EMBER_HVX_UNROLL
-        for (int i = 0; i < EIGHT; i++) {
-            x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
-        }
-    }
-    transpose_eight(x);
     EMBER_HVX_UNROLL
-    for (int i = 0; i < EIGHT; i++) {
-        ember_hvx_store(block + i, x[i]);
-    }
-}
-
-// The same of fewer rows: the others are 0.
-static void load_some(HVX_Vector *block, const int8_t *w, int32_t filter, int32_t bytes,
-                      int32_t rows) {
-    const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
-    HVX_Vector x[EIGHT];
-
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < EIGHT; i++) {
-        x[i] = flip;
-        if (i < rows) {
-            x[i] = Q6_V_vxor_VV(ember_hvx_load_part(w + i * filter, bytes), flip);
-        }
-    }
-    transpose_eight(x);
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < EIGHT; i++) {
-        ember_hvx_store(block + i, x[i]);
-    }
-}
-
-// Words `first`, + 8, + 16 and + 24 of 32 lanes, of which there are `count`, to the
-// panel, whose vectors are `vectors` apart; adds them up.
-INLINE HVX_Vector store_words(const HVX_Vector *block, HVX_Vector *to, int32_t vectors,
-                              int32_t first, int32_t count, HVX_Vector sum) {
-    HVX_Vector x[4];
-
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < 4; i++) {
-        x[i] = ember_hvx_load(block + i * EIGHT + first);
-    }
-    exchange(&x[0], &x[1], EIGHT * WORD);
-    exchange(&x[2], &x[3], EIGHT * WORD);
-    exchange(&x[0], &x[2], 2 * EIGHT * WORD);
-    exchange(&x[1], &x[3], 2 * EIGHT * WORD);
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < 4; i++) {
-        const int32_t word = first + i * EIGHT;
-        if (word < count) {
-            ember_hvx_store(to + word * vectors, x[i]);
+    for (int i = 0; i < EIGHT; i += 2) { // rows are multiples of EMBER_STEP_HVX
+        if (i < count) {
+            ember_hvx_store(to, x[i]);
+            ember_hvx_store(to + step, x[i + 1]);
             sum = Q6_Vw_vrmpyacc_VwVubRb(sum, x[i], ONES);
+            sum = Q6_Vw_vrmpyacc_VwVubRb(sum, x[i + 1], ONES);
+            to += 2 * step;
         }
     }
     return sum;
 }
 
-static HVX_Vector store_block(const HVX_Vector *block, HVX_Vector *to, int32_t vectors,
-                              int32_t count, HVX_Vector sum) {
-    if (count == LANES) {
-        for (int32_t word = 0; word < EIGHT; word++) {
-            sum = store_words(block, to, vectors, word, LANES, sum);
-        }
-        return sum;
-    }
-    for (int32_t word = 0; word < EIGHT && word < count; word++) {
-        sum = store_words(block, to, vectors, word, count, sum);
-    }
-    return sum;
-}
-
-// Packs up to 32 lanes, whose rows of `inner` elements are `filter` apart. Returns the
-// sums of what is in the panel.
-static HVX_Vector pack_lanes(const ember_panel_memory_hvx_t *memory, HVX_Vector *to,
-                             int32_t vectors, const int8_t *w, int32_t filter,
-                             int32_t inner, int32_t lanes) {
+// Packs up to 32 lanes. Returns the sums of what is in the panel.
+static HVX_Vector pack_lanes(const rows_t *rows, const int8_t *w, int32_t lanes,
+                             HVX_Vector *block, HVX_Vector *to, int32_t vectors) {
     HVX_Vector sum = Q6_V_vzero();
 
-    for (int32_t at = 0; at < inner; at += EMBER_HVX) {
-        const int32_t bytes = inner - at < EMBER_HVX ? inner - at : EMBER_HVX;
-        for (int32_t lane = 0; lane < LANES; lane += EIGHT) {
-            const int32_t left = lanes - lane;
-            const int8_t *from = w + (ptrdiff_t)(left > 0 ? lane : 0) * filter + at;
-            if (left >= EIGHT) {
-                load_eight(memory->block + lane, from, filter, bytes);
-            } else {
-                load_some(memory->block + lane, from, filter, bytes, left);
-            }
+    for (int32_t left = rows->inner; left > 0; left -= EMBER_HVX) {
+        const int32_t bytes = left < EMBER_HVX ? left : EMBER_HVX;
+        if (lanes <= 2 * EIGHT) {
+            load_few(rows, w, bytes, lanes, block);
+        } else if (bytes <= EIGHT * WORD) {
+            load_chunks(rows, w, bytes, lanes, block, 1);
+        } else if (bytes <= 2 * EIGHT * WORD) {
+            load_chunks(rows, w, bytes, lanes, block, 2);
+        } else {
+            load_chunks(rows, w, bytes, lanes, block, 4);
         }
-        sum = store_block(memory->block, to, vectors, bytes / WORD, sum);
-        to += bytes / WORD * vectors;
+        for (int32_t at = 0; at < bytes / WORD; at += EIGHT) {
+            sum = store_chunk(block + at, to, vectors, bytes / WORD - at, sum);
+            to += EIGHT * vectors;
+        }
+        to -= (-(bytes / WORD) & (EIGHT - 1)) * vectors;
+        w += EMBER_HVX;
     }
     return sum;
 }
@@ -296,10 +329,17 @@ ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
     const int32_t vectors = (lanes + LANES - 1) / LANES;
     const bool plain = is_plain(s);
     const bool turned = is_turned(s);
-    const int32_t filter = plain ? s->filter : inner_of(s);
+    const int32_t inner = inner_of(s);
+    const int32_t filter = plain ? s->filter : inner;
     HVX_Vector sums[EMBER_PANEL_HVX] = {Q6_V_vzero(), Q6_V_vzero(), Q6_V_vzero(),
                                         Q6_V_vzero()};
     const int8_t *w = plain ? s->w + (ptrdiff_t)first * filter : memory->rows;
+    const rows_t rows = {
+        .end = plain ? s->w + (ptrdiff_t)s->filters * filter
+                     : w + (ptrdiff_t)lanes * inner + EMBER_HVX,
+        .step = filter,
+        .inner = inner,
+    };
 
     if (turned) {
         pack_turned(s, memory->weights, vectors, first, lanes, sums);
@@ -309,8 +349,8 @@ ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,
     for (int32_t v = 0; v < vectors; v++) {
         const int32_t some = lanes - v * LANES < LANES ? lanes - v * LANES : LANES;
         if (!turned) {
-            sums[v] = pack_lanes(memory, memory->weights + v, vectors, w, filter,
-                                 inner_of(s), some);
+            sums[v] =
+                pack_lanes(&rows, w, some, memory->block, memory->weights + v, vectors);
         }
         set_numbers(s, terms, first + v * LANES, some, sums[v],
                     memory->numbers + v * EMBER_NUMBERS_HVX);

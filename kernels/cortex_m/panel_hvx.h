@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights as they lie in a program become a panel of windows_hvx.h. Packed before every
-// run, 128 filters at a time: a vector of weights costs about as much as its products
-// with eight windows, and a program needs no second copy of its weights.
+// Weights of a program become a panel of windows_hvx.h. Packed before every run, 128
+// filters at a time: a vector of weights costs about as much as its products with eight
+// windows, and a program needs no second copy of its weights.
 #ifndef EMBER_KERNELS_CORTEX_M_PANEL_HVX_H
 #define EMBER_KERNELS_CORTEX_M_PANEL_HVX_H
 
 #include "kernels/cortex_m/conv_s8.h"
 #include "kernels/cortex_m/windows_hvx.h"
 
-// Where the weights of filters stand. Windows of `merged` outputs side by side have
-// that many times the filters, each moved by `shift` elements along every segment. What
-// a filter has no weight for is 0.
+// The layout of filters' weights. Windows of `merged` adjacent outputs have that many
+// times the filters, each shifted by `shift` elements along every segment. Where a
+// filter has no weight, it is 0.
 typedef struct ember_filters_hvx {
     const int8_t *w;
     int32_t filters;  // before merging
@@ -23,12 +23,12 @@ typedef struct ember_filters_hvx {
     int32_t shift;
 } ember_filters_hvx_t;
 
-// What the sums of filters start from, and what scales them.
+// The initial sums of filters, and their scaling.
 typedef struct ember_terms_hvx {
     const int32_t *bias;        // (filters,) or NULL
     const int32_t *multipliers; // (filters,), or one
     const int32_t *shifts;
-    bool one;         // multiplier and shift for all
+    bool one;         // the same multiplier and shift for all
     int32_t x_offset; // of the elements of windows
     int32_t constant; // added to every sum
 } ember_terms_hvx_t;

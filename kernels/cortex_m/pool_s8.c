@@ -3,7 +3,7 @@
 #include "kernels/cortex_m/pool_s8.h"
 
 enum { X, KERNEL, STRIDE, PADDING };
-enum { LIMIT = 1 << 28 }; // larger parameters than any image would only overflow sums
+enum { LIMIT = 1 << 28 }; // larger parameters could only overflow sums
 
 // One number for both dimensions, or one for each, in [low, LIMIT].
 static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *pair) {
@@ -19,8 +19,8 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *pa
     }
 }
 
-// Windows along a dimension; -1 when the parameters do not fit: padding is at most half
-// a window, so that each one has a part of the image.
+// Windows along a dimension; -1 if the parameters do not fit: padding is at most half a
+// window, so that each one contains a part of the image.
 static int32_t windows(int32_t size, int32_t kernel, int32_t stride, int32_t padding) {
     const int64_t room = (int64_t)size + 2 * (int64_t)padding - kernel;
     if (size < 1 || size > LIMIT || room < 0 || padding > kernel / 2) {
@@ -40,7 +40,7 @@ static void image_of(ember_image_s8_t *image, const ember_tensor_t *tensor) {
     image->column = strides[3];
 }
 
-// Of a window, at most; what lies outside of the image is not looked at.
+// The most elements of a window: what is outside the image is skipped.
 static uint32_t taps_of(const ember_pool_s8_t *pool, const ember_tensor_t *x) {
     uint32_t taps = 1;
     for (uint32_t d = 0; d < 2; d++) {
@@ -92,7 +92,7 @@ ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
     return EMBER_OK;
 }
 
-// Cuts window `at` of a dimension to the image: [*first, past).
+// Clips window `at` of a dimension to the image: [*first, past).
 static int32_t cut(int32_t at, int32_t size, const ember_pool_s8_t *pool, uint32_t d,
                    int32_t *first) {
     const int32_t start = at * pool->stride[d] - pool->padding[d];

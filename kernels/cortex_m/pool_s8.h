@@ -30,13 +30,13 @@ typedef struct ember_pool_s8 {
 } ember_pool_s8_t;
 
 // Reads the tensors and the lists kernel_size, stride and padding, which are arguments
-// 1 to 3; `out` is the output. UNSUPPORTED when they are not int8.
+// 1 to 3; `out` is the output. UNSUPPORTED if they are not int8.
 EMBER_MUST_USE ember_status_t ember_pool_s8_prepare(ember_node_t *node,
                                                     ember_pool_s8_t *pool,
                                                     uint32_t out);
 
-// A window: its first element of channel 0, and how many rows and columns of the image
-// it has, at least one.
+// A window: its first element of channel 0, and its rows and columns in the image, at
+// least one each.
 typedef struct ember_window_s8 {
     const int8_t *x;
     int32_t rows;
@@ -51,7 +51,7 @@ typedef void (*ember_pool_s8_fn)(const void *state, ember_window_s8_t window,
 void ember_pool_s8_run(const ember_pool_s8_t *pool, ember_pool_s8_fn one,
                        const void *state);
 
-// Whether channels lie side by side on both sides.
+// Whether channels are adjacent on both sides.
 static inline bool ember_pool_s8_channels_last(const ember_pool_s8_t *pool) {
     return pool->in.channel == 1 && pool->out.channel == 1;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of int8 rows with the DSP instructions, and the scaling of their sums. Four
-// elements of an input are two words of int16, the even ones and the odd ones, its
-// offset added to each.
+// elements of an input are two words of int16, the even ones and the odd ones, each
+// with its offset added.
 #ifndef EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H
 #define EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H
 
@@ -11,12 +11,12 @@
 #include "kernels/cortex_m/conv_s8.h"
 
 #define INLINE static inline __attribute__((always_inline))
-// Compiled for size: what is no inner loop; and for speed, whoever calls it.
+// Compiled for size: everything except inner loops; and for speed, whatever calls it.
 #define SMALL __attribute__((cold))
 #define FAST  static __attribute__((hot, noinline))
 
-// Shifts that ember_scaled_dsp() takes, the least sum that it does not, and the least
-// multiplier that is normalized.
+// Shifts that ember_scaled_dsp() supports, the smallest sum that it does not, and the
+// smallest normalised multiplier.
 enum {
     EMBER_SHIFT_MIN_DSP = -31,
     EMBER_SHIFT_MAX_DSP = -1,
@@ -24,7 +24,7 @@ enum {
     EMBER_NORMAL_DSP = 1 << 30
 };
 
-// Four elements, anywhere in memory.
+// Four elements, at any address.
 INLINE uint32_t ember_word_dsp(const int8_t *at) {
     uint32_t word;
     memcpy(&word, at, sizeof(word));
@@ -48,8 +48,8 @@ INLINE uint32_t ember_both_dsp(int32_t x) {
 // How the sums of one filter become outputs.
 typedef struct ember_scale_dsp {
     int32_t multiplier;
-    int32_t shift; // to the right, but the last bit
-    int32_t bias;  // of twice the output: what rounds, and the zero point
+    int32_t shift; // to the right, except for the last bit
+    int32_t bias;  // of twice the output: the rounding, and the zero point
 } ember_scale_dsp_t;
 
 INLINE ember_scale_dsp_t ember_scale_dsp(int32_t multiplier, int32_t shift,
@@ -57,8 +57,8 @@ INLINE ember_scale_dsp_t ember_scale_dsp(int32_t multiplier, int32_t shift,
     return (ember_scale_dsp_t){multiplier, -1 - shift, 2 * zero_point + 1};
 }
 
-// The output, within int8, of half of `twice`. The sum of both roundings is the one of
-// requantize.h: down and up by a half, but away from zero where the first result is
+// The output, within int8, from half of `twice`. The sum of both roundings is that of
+// requantize.h: down and up by a half, but away from zero if the first result is
 // negative.
 INLINE int32_t ember_scaled_half_dsp(int32_t twice, ember_scale_dsp_t by) {
     const int32_t high = ember_smmulr(twice, by.multiplier);
@@ -69,8 +69,8 @@ INLINE int32_t ember_scaled_dsp(int32_t sum, ember_scale_dsp_t by) {
     return ember_scaled_half_dsp((int32_t)((uint32_t)sum << 1), by);
 }
 
-// The row of a filter with which ember_tiles_dsp() gives the same; of a multiplier of
-// 0, any sum is 0 behind the shift.
+// The row of a filter with which ember_tiles_dsp() computes the same; with a multiplier
+// of 0, any sum is 0 after the shift.
 INLINE ember_filter_dsp_t ember_filter_dsp(int32_t bias, int32_t multiplier,
                                            int32_t shift) {
     const int32_t twice = (int32_t)((uint32_t)multiplier << 1);
@@ -78,7 +78,7 @@ INLINE ember_filter_dsp_t ember_filter_dsp(int32_t bias, int32_t multiplier,
 }
 
 // Whether sums of `inner` products and a bias are small enough, as far as the biases
-// are there to be read.
+// can be read.
 static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
                                       int64_t inner) {
     const int64_t room = EMBER_SUM_DSP - 1 - inner * 32768;
@@ -95,10 +95,11 @@ static inline bool ember_sums_fit_dsp(const int32_t *bias, int32_t filters,
     return true;
 }
 
-// The same, and that ember_filter_dsp() takes the scales.
+// The same, and that ember_filter_dsp() supports the scales.
 static inline bool ember_scales_fit_dsp(const ember_conv_s8_t *conv, int64_t inner) {
-    return conv->rows == EMBER_ROWS_NORMAL &&
-           ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner);
+    return conv->rows == EMBER_ROWS_REAL ||
+           (conv->rows == EMBER_ROWS_NORMAL &&
+            ember_sums_fit_dsp(conv->scales.bias, conv->filters, inner));
 }
 
 #endif // EMBER_KERNELS_CORTEX_M_PRODUCTS_DSP_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of int8 rows with Helium, and the scaling of their sums. Offsets of the
-// inputs are not added to elements but, times the sum of the weights, to the bias.
+// inputs are not added to elements; instead, times the sum of the weights, to the bias.
 #ifndef EMBER_KERNELS_CORTEX_M_PRODUCTS_MVE_H
 #define EMBER_KERNELS_CORTEX_M_PRODUCTS_MVE_H
 
@@ -12,11 +12,11 @@
 
 enum { EMBER_LANES_S8 = 16, EMBER_LANES_S16 = 8, EMBER_LANES_S32 = 4 };
 
-// Shifts that ember_scaled_mve() takes.
+// Shifts that ember_scaled_mve() supports.
 enum { EMBER_SHIFT_MIN_MVE = -31, EMBER_SHIFT_MAX_MVE = 0 };
 
-// Scales four sums; every shift is in the range above. The product of what is negative
-// and will be shifted takes one less: halves are rounded away from zero.
+// Scales four sums; every shift is in the range above. Negative products that will be
+// shifted are reduced by one: ties are rounded away from zero.
 INLINE int32x4_t ember_scaled_mve(int32x4_t sums, int32x4_t multipliers,
                                   int32x4_t shifts) {
     const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
@@ -24,22 +24,22 @@ INLINE int32x4_t ember_scaled_mve(int32x4_t sums, int32x4_t multipliers,
     return vrshlq_s32(vqdmlahq_n_s32(high, signs, 1), shifts);
 }
 
-// The same where no shift is 0.
+// The same if no shift is 0.
 INLINE int32x4_t ember_shifted_mve(int32x4_t sums, int32x4_t multipliers,
                                    int32x4_t shifts) {
     const int32x4_t high = vqrdmulhq_s32(sums, multipliers);
     return vrshlq_s32(vqdmlahq_n_s32(high, high, 1), shifts);
 }
 
-// Moves four scaled sums by the zero point of the output and limits them.
+// Adds the output's zero point to four scaled sums and limits them.
 INLINE int32x4_t ember_limited_mve(int32x4_t scaled, int32_t zero_point, int32x4_t low,
                                    int32x4_t high) {
     const int32x4_t moved = vaddq_n_s32(scaled, zero_point);
     return vminq_s32(vmaxq_s32(moved, low), high);
 }
 
-// Moves eight sums, each scaled by a shift below 0, by the zero point of the output and
-// stores them, limited to int8: those at even places, then those at odd ones.
+// Adds the output's zero point to eight sums, each scaled by a negative shift, and
+// stores them, limited to int8: those at even positions, then those at odd ones.
 INLINE void ember_store_eight_mve(int8_t *y, int32x4_t even, int32x4_t odd,
                                   int32_t zero_point) {
     const int16x8_t half = vqmovnbq_s32(vreinterpretq_s16_s32(even), even);

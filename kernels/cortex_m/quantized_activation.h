@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_activation: y = lut[x + 128], int8: whatever function the table holds.
+// quantized_activation: y = lut[x + 128], int8: any function that the table holds.
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_ACTIVATION_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_ACTIVATION_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_activation with Hexagon's vectors, 128 elements at a time. Contract:
+// quantized_activation with HVX, 128 elements at a time. Contract:
 // quantized_activation.h.
 #include "kernels/cortex_m/quantized_activation.h"
 #include "kernels/cortex_m/table_hvx.h"

@@ -25,8 +25,8 @@ int8_t ember_add_s8_exact(const ember_add_s8_t *s, int32_t a, int32_t b) {
     return ember_requantize_s8(sum, s->y, s->y_zero, s->limits);
 }
 
-// An operand's share of the estimate, rounded: its scale times that of y. -1 when it is
-// not one that an estimate can use.
+// An operand's share of the estimate, rounded: its scale times that of y. -1 if an
+// estimate cannot use it.
 static int32_t factor_of(ember_requantize_t x, ember_requantize_t y) {
     const uint64_t product = (uint64_t)x.multiplier * (uint64_t)y.multiplier;
     const int32_t right = 62 - EMBER_ADD_BITS - HEADROOM - x.shift - y.shift;
@@ -37,8 +37,9 @@ static int32_t factor_of(ember_requantize_t x, ember_requantize_t y) {
     return factor < 1 << 23 ? (int32_t)factor : -1;
 }
 
-// The reference rounds q(a), q(b) twice each, up to 1 off, their sum once before it
-// becomes y, and the factors are half a unit off for each of at most 256 steps.
+// The reference rounds q(a) and q(b) twice each, which is up to 1 off, and their sum
+// once before it becomes y; the factors are half a unit off for each of at most 256
+// steps.
 static void set_estimate(ember_add_s8_t *s) {
     const int32_t one = 1 << EMBER_ADD_BITS;
     s->a_factor = factor_of(s->a, s->y);

@@ -3,8 +3,8 @@
 //
 //     q(x) = requantize((x - zero) << 20)      y = requantize(q(a) + q(b)) + zero
 //
-// Three roundings of one real number: an estimate of it tells y, unless it lies close
-// to the middle of two integers. Then, and only then, the sum is computed as written.
+// Three roundings of one real number: an estimate of it decides y, unless it is close
+// to the middle between two integers. Only then the sum is computed as written.
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_ADD_S8_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_ADD_S8_H
 
@@ -18,7 +18,7 @@ typedef struct ember_add_s8 {
     int32_t a_factor; // estimate = a * a_factor + b * b_factor + offset
     int32_t b_factor;
     int32_t offset;
-    uint32_t doubt; // a fraction below it needs the sum; UINT32_MAX: each one does
+    uint32_t doubt; // a fraction below it needs the sum; UINT32_MAX: all do
     ember_requantize_t a;
     ember_requantize_t b;
     ember_requantize_t y;
@@ -33,7 +33,7 @@ EMBER_MUST_USE ember_status_t ember_add_s8_prepare(ember_node_t *node, void *sta
 // One element as the dialect defines it.
 int8_t ember_add_s8_exact(const ember_add_s8_t *s, int32_t a, int32_t b);
 
-// The fraction of an estimate, in the highest bits: doubtful when below `doubt`.
+// The fraction of an estimate, in the highest bits: in doubt if below `doubt`.
 static inline uint32_t ember_add_s8_fraction(int32_t estimate) {
     return (uint32_t)estimate << (32 - EMBER_ADD_BITS);
 }

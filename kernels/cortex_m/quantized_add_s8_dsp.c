@@ -2,15 +2,15 @@
 // quantized_add with the DSP extension, four elements at a time. Contract and formula:
 // quantized_add_s8.h.
 //
-// A byte in the upper part of a half word times a factor << 8 is, in the upper word of
-// the product, the byte times the factor: SMLAW adds that to the estimate.
+// If a byte in the upper part of a halfword is multiplied by a factor << 8, the upper
+// word of the product is the byte times the factor: SMLAW adds that to the estimate.
 #include "kernels/cortex_m/quantized_add_s8.h"
 #include "kernels/engine/bytes_dsp.h"
 
 enum {
     POINT = EMBER_ADD_BITS - 16
 }; // bits of the fraction in an estimate's upper half
-#define UPPER 0xff00ff00u // bytes of half words
+#define UPPER 0xff00ff00u // bytes of halfwords
 
 static void few(const ember_add_s8_t *s, const int8_t *a, const int8_t *b, int8_t *y,
                 uint32_t count) {
@@ -21,7 +21,7 @@ static void few(const ember_add_s8_t *s, const int8_t *a, const int8_t *b, int8_
     }
 }
 
-// Bytes of two pairs of halves whose last POINT bits are a fraction.
+// The bytes of two pairs of halves, whose last POINT bits are a fraction.
 static uint32_t joined(int16x2_t even, int16x2_t odd) {
     const uint32_t low = (uint32_t)ember_halves_cut_12(even);
     const uint32_t high = (uint32_t)ember_halves_cut_12(odd);

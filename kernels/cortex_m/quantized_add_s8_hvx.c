@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_add with Hexagon's vectors, 128 elements at a time, as the formula says.
-// Contract and formula: quantized_add_s8.h.
+// quantized_add with HVX, 128 elements at a time, exactly as in the formula. Contract
+// and formula: quantized_add_s8.h.
 #include "kernels/cortex_m/quantized_add_s8.h"
 #include "kernels/cortex_m/scale_hvx.h"
 

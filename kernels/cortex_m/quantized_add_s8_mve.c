@@ -3,7 +3,7 @@
 // quantized_add_s8.h.
 //
 // Estimates of elements 0 to 3, 4 to 7, 8 to 11 and 12 to 15 are narrowed to bottom and
-// top lanes in turn; a scattered store puts the bytes in order again.
+// top lanes in turn; a scattered store restores the order of the bytes.
 #include <arm_mve.h>
 
 #include "kernels/cortex_m/quantized_add_s8.h"
@@ -22,7 +22,7 @@ INLINE int32x4_t scaled(int32x4_t x, ember_requantize_t by) {
         x = vshlq_r_s32(x, by.shift);
     }
     x = vqrdmulhq_n_s32(x, by.multiplier);
-    if (by.shift < 0) { // halves away from zero
+    if (by.shift < 0) { // ties away from zero
         x = vrshlq_n_s32(vaddq_s32(x, vshrq_n_s32(x, 31)), by.shift);
     }
     return x;
@@ -70,7 +70,7 @@ INLINE uint32x4_t fractions(int32x4_t e) {
     return vshlq_n_u32(vreinterpretq_u32_s32(e), 32 - EMBER_ADD_BITS);
 }
 
-// The upper halves of two vectors in turn.
+// The upper halves of two vectors, interleaved.
 INLINE int16x8_t halves(int32x4_t even, int32x4_t odd) {
     const int16x8_t low = vshrnbq_n_s32(vreinterpretq_s16_s32(even), even, 16);
     return vshrntq_n_s32(low, odd, 16);
@@ -82,7 +82,7 @@ INLINE int8x16_t bytes_of(int16x8_t even, int16x8_t odd) {
 }
 
 // Whole blocks. Not inlined: as an argument, the factor is the operand of VMLAS that
-// stays as it is.
+// stays unchanged.
 static __attribute__((noinline)) void run_blocks(const ember_add_s8_t *s,
                                                  const int8_t *a, const int8_t *b,
                                                  int8_t *y, uint32_t blocks,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_avg_pool2d: the mean of each window, padding left out.
+// quantized_avg_pool2d: the mean of each window, without padding.
 //
 // The reference computes in float32: the sum of (x - zero) * scale, over the elements
-// of a row and row by row, divided by their number and by the scale, rounded, halves to
-// even. That is the rounded mean of integers, unless it lies close to the middle of
-// two: how it was rounded on the way decides, then, and it is computed as written.
+// of a row and row by row, divided by their number and by the scale, rounded to nearest
+// even. That is the rounded mean of integers, unless it is close to the middle between
+// two: then the intermediate roundings decide, and it is computed as written.
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
 
@@ -14,7 +14,7 @@ typedef struct ember_avg_pool_s8 {
     ember_pool_s8_t pool;
     float scale;
     int32_t zero;
-    int32_t doubt; // a mean this many parts of 2 * elements from the middle is close
+    int32_t doubt; // a mean is close within this many parts of 2 * elements
 } ember_avg_pool_s8_t;
 
 EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node,
@@ -29,8 +29,8 @@ int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t wi
 void ember_avg_pool_s8_channels(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
                                 int8_t *y, int32_t count);
 
-// For variants: the same prepare, which wants channels_last, and windows whose sums are
-// an int16.
+// For variants: the same prepare, which requires channels_last, and windows whose sums
+// fit an int16.
 EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare_last(ember_node_t *node,
                                                              void *state);
 

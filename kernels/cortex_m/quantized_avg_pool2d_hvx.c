@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_avg_pool2d with Hexagon's vectors, 32 channels at a time. Contract and
-// formula: quantized_avg_pool2d.h.
+// quantized_avg_pool2d with HVX, 32 channels at a time. Contract and formula:
+// quantized_avg_pool2d.h.
 //
-// A window's mean, twice it and half a step, is the quotient of two integers: it is
-// estimated by the inverse of the divisor and mended by what is left over.
+// A window's mean, as twice its value plus half a step, is the quotient of two
+// integers: it is estimated with the inverse of the divisor and corrected by the
+// remainder.
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
 #include "kernels/cortex_m/scale_hvx.h"
 
@@ -34,14 +35,14 @@ static void sum_of(const ember_image_s8_t *image, ember_window_s8_t window,
     sums[3] = Q6_V_hi_W(second);
 }
 
-// What a window's sums are divided by.
+// The divisor of a window's sums.
 typedef struct division {
-    HVX_Vector first; // what twice the sum is moved by
+    HVX_Vector first; // added to twice the sum
     HVX_Vector parts;
-    HVX_Vector inverse; // of parts, in 31 bits
+    HVX_Vector inverse; // in 31 bits
     HVX_Vector zero;
     HVX_Vector doubt;
-    HVX_Vector doubt_above; // above this many parts left over
+    HVX_Vector doubt_above; // in doubt with a remainder above this
 } division_t;
 
 static division_t division_of(const ember_avg_pool_s8_t *s, ember_window_s8_t window) {
@@ -56,8 +57,8 @@ static division_t division_of(const ember_avg_pool_s8_t *s, ember_window_s8_t wi
     };
 }
 
-// The quotient is one too large at most. Lanes of `doubts` are not 0 where how the
-// reference rounds decides.
+// The quotient is at most one too large. Lanes of `doubts` are not 0 if the rounding of
+// the reference decides.
 INLINE HVX_Vector mean_of(const division_t *by, HVX_Vector sum, HVX_Vector *doubts) {
     const HVX_Vector twice = Q6_Vw_vadd_VwVw(Q6_Vw_vadd_VwVw(sum, sum), by->first);
     const HVX_Vector low = Q6_Vw_vmpye_VwVuh(twice, by->inverse);
@@ -73,7 +74,7 @@ INLINE HVX_Vector mean_of(const division_t *by, HVX_Vector sum, HVX_Vector *doub
     return Q6_Vw_vadd_VwVw(Q6_Vw_vadd_VwVw(near, less), by->zero);
 }
 
-// Computes again, as the reference does, what is in doubt of `count` means.
+// Computes those of `count` means that are in doubt again, like the reference.
 static void settle(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
                    const HVX_Vector *sums, HVX_Vector doubts, int8_t *y,
                    int32_t count) {

@@ -4,7 +4,7 @@
 
 static int32_t run(void *state) {
     const ember_columns_dsp_t *s = state;
-    ember_columns_dsp_run(s, ember_conv_s8_steps(&s->conv));
+    ember_columns_dsp_run(s, ember_conv_s8_steps(&s->conv), &ember_ending_dsp);
     return EMBER_OK;
 }
 

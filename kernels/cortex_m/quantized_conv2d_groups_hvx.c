@@ -44,7 +44,7 @@ static int32_t run(void *state) {
     ember_columns_hvx_t group = s->columns;
 
     for (int32_t g = 0; g < s->groups; g++) {
-        ember_columns_hvx_run(&group);
+        ember_columns_hvx_run(&group, NULL);
         scatter(conv, group.y, filters, conv->y + (ptrdiff_t)g * filters);
         group.x += conv->depth;
         group.filters.w += weights;

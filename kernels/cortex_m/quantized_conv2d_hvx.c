@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_conv2d_hvx: one group, with Hexagon's vectors.
+// quantized_conv2d_hvx: one group, with HVX.
 #include "kernels/cortex_m/columns_hvx.h"
 
 static int32_t run(void *state) {

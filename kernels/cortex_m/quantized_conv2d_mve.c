@@ -4,7 +4,7 @@
 
 static int32_t run(void *state) {
     const ember_columns_mve_t *s = state;
-    ember_columns_mve_run(s, ember_conv_s8_steps(&s->conv));
+    ember_columns_mve_run(s, ember_conv_s8_steps(&s->conv), NULL);
     return EMBER_OK;
 }
 

@@ -3,7 +3,7 @@
 #include "kernels/cortex_m/depthwise_hvx.h"
 
 static int32_t run(void *state) {
-    ember_depthwise_hvx_run(state);
+    ember_depthwise_hvx_run(state, NULL);
     return EMBER_OK;
 }
 

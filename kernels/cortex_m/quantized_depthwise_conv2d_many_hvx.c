@@ -49,7 +49,7 @@ static int32_t run(void *state) {
     } else {
         repeat(s);
     }
-    ember_depthwise_hvx_run(&s->plain);
+    ember_depthwise_hvx_run(&s->plain, NULL);
     return EMBER_OK;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_depthwise_conv2d_one_dsp: one channel, which all filters see, with the DSP
-// instructions.
+// quantized_depthwise_conv2d_one_dsp: a single channel, used by all filters, with the
+// DSP instructions.
 #include "kernels/cortex_m/columns_dsp.h"
 
 static int32_t run(void *state) {
     const ember_columns_dsp_t *s = state;
-    ember_columns_dsp_run(s, ember_conv_s8_steps(&s->conv));
+    ember_columns_dsp_run(s, ember_conv_s8_steps(&s->conv), &ember_ending_dsp);
     return EMBER_OK;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_depthwise_conv2d_one_hvx: one channel, which all filters see, with
-// Hexagon's vectors.
+// quantized_depthwise_conv2d_one_hvx: a single channel, used by all filters, with HVX.
 #include "kernels/cortex_m/columns_hvx.h"
 
 static int32_t run(void *state) {

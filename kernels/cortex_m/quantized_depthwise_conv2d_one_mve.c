@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_depthwise_conv2d_one_mve: one channel, which all filters see, with Helium.
+// quantized_depthwise_conv2d_one_mve: a single channel, used by all filters, with
+// Helium.
 #include "kernels/cortex_m/columns_mve.h"
 
 static int32_t run(void *state) {
     const ember_columns_mve_t *s = state;
-    ember_columns_mve_run(s, ember_conv_s8_steps(&s->conv));
+    ember_columns_mve_run(s, ember_conv_s8_steps(&s->conv), NULL);
     return EMBER_OK;
 }
 

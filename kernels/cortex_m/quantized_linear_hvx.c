@@ -3,7 +3,7 @@
 #include "kernels/cortex_m/matmul_s8_hvx.h"
 
 static int32_t run(void *state) {
-    ember_matmul_s8_hvx_run(state);
+    ember_matmul_s8_hvx_run(state, NULL);
     return EMBER_OK;
 }
 

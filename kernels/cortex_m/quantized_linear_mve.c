@@ -3,7 +3,7 @@
 #include "kernels/cortex_m/matmul_s8_mve.h"
 
 static int32_t run(void *state) {
-    ember_matmul_s8_mve_run(state);
+    ember_matmul_s8_mve_run(state, NULL);
     return EMBER_OK;
 }
 

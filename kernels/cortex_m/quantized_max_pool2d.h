@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_max_pool2d: the largest element of each window, limited.
+// quantized_max_pool2d: the largest element of each window, clamped.
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H
 
@@ -18,7 +18,7 @@ EMBER_MUST_USE ember_status_t ember_max_pool_s8_prepare(ember_node_t *node,
 void ember_max_pool_s8_channels(const ember_max_pool_s8_t *s, ember_window_s8_t window,
                                 int8_t *y, int32_t count);
 
-// For variants: the same prepare, which wants channels_last.
+// For variants: the same prepare, which requires channels_last.
 EMBER_MUST_USE ember_status_t ember_max_pool_s8_prepare_last(ember_node_t *node,
                                                              void *state);
 

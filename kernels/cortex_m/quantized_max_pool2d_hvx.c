@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_max_pool2d with Hexagon's vectors, 128 channels at a time. Contract:
+// quantized_max_pool2d with HVX, 128 channels at a time. Contract:
 // quantized_max_pool2d.h.
 #include "kernels/cortex_m/quantized_max_pool2d.h"
 #include "kernels/cortex_m/scale_hvx.h"

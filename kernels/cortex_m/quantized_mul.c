@@ -3,12 +3,11 @@
 #include "kernels/cortex_m/quantized_mul.h"
 
 enum { A, A_ZERO, B, B_ZERO, Y_ZERO, Y_SCALE };
-// A product of int8 and zero points has 18 bits with its sign; below the least bits
-// each fraction is in doubt.
+// A product of int8 and zero points has 18 bits with its sign; with fewer bits than the
+// minimum, every fraction is in doubt.
 enum { MOST_LEFT = 14, MOST_BITS = 20, LEAST_BITS = 16 };
-// hardswish becomes x * (min(x, 3) + 3): the zero point that holds the second 3 is far
-// from those of int8 where the scale is small. Operands of 16 bits leave 31 for
-// products.
+// hardswish becomes x * (min(x, 3) + 3): if the scale is small, the zero point that
+// contains the second 3 is far outside int8. Operands of 16 bits leave 31 for products.
 enum { MOST_ZERO = 32512 };
 
 static int8_t exact(const ember_mul_s8_t *s, int32_t product) {
@@ -60,14 +59,14 @@ static bool is_wide(int32_t zero) {
     return zero < INT8_MIN || zero > -INT8_MIN;
 }
 
-// The reference rounds to a unit of 2^shift first; the estimate is cut off.
+// The reference rounds to a unit of 2^shift first; the estimate truncates.
 static void set_estimate(ember_mul_s8_t *s) {
     const int32_t most = MOST_BITS + 1 + s->y.shift;
     const int32_t left = most < MOST_LEFT ? most : MOST_LEFT;
     const int32_t bits = left - 1 - s->y.shift;
 
     s->left = 0;
-    s->bits = 1; // any
+    s->bits = 1; // any number
     s->offset = 0;
     s->doubt = UINT32_MAX;
     if (left < 0 || bits < LEAST_BITS || is_wide(s->a_zero) || is_wide(s->b_zero)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_mul: y = requantize((a - zero) * (b - zero)) + zero, int8.
 //
-// Two roundings of one real number: as in quantized_add_s8.h, an estimate tells y
-// unless it lies close to the middle of two integers.
+// Two roundings of one real number: as in quantized_add_s8.h, an estimate decides y
+// unless it is close to the middle between two integers.
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
 
@@ -15,7 +15,7 @@ typedef struct ember_mul_s8 {
     uint32_t
         doubt; // a fraction below it needs the roundings; UINT32_MAX: each one does
     ember_requantize_t y;
-    int16_t a_zero; // operands less their zero points have 16 bits
+    int16_t a_zero; // operands minus their zero points have 16 bits
     int16_t b_zero;
     int16_t y_zero;
     uint8_t left;
@@ -24,8 +24,8 @@ typedef struct ember_mul_s8 {
 
 EMBER_MUST_USE ember_status_t ember_mul_s8_prepare(ember_node_t *node, void *state);
 
-// For variants: the same, and UNSUPPORTED unless both operands have an element of their
-// own for each of y's, and y's shift lies in [-31, -1].
+// For variants: the same, but UNSUPPORTED unless both operands have an element of their
+// own for each of y's, and y's shift is in [-31, -1].
 EMBER_MUST_USE ember_status_t ember_mul_s8_dense_prepare(ember_node_t *node,
                                                          void *state);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_mul with Hexagon's vectors, 128 elements at a time. Contract and formula:
+// quantized_mul with HVX, 128 elements at a time. Contract and formula:
 // quantized_mul.h.
 #include "kernels/cortex_m/quantized_mul.h"
 #include "kernels/cortex_m/scale_hvx.h"
@@ -18,7 +18,7 @@ static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
         ember_words_hvx(ember_load_left_hvx(a, left), a_zero, first);
         ember_words_hvx(ember_load_left_hvx(b, left), b_zero, second);
         EMBER_HVX_UNROLL
-        for (int i = 0; i < 4; i++) { // by the higher half
+        for (int i = 0; i < 4; i++) { // by the high half
             const HVX_Vector factor = Q6_Vw_vasl_VwR(second[i], 16);
             const HVX_Vector product = Q6_Vw_vmpyio_VwVh(first[i], factor);
             first[i] = Q6_Vw_vadd_VwVw(ember_scaled_hvx(product, &by), y_zero);

@@ -37,7 +37,7 @@ static int32_t run(void *state) {
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_mul_s8_dense_prepare(node, state); // halves are away from zero
+    return ember_mul_s8_dense_prepare(node, state); // ties are away from zero
 }
 
 EMBER_KERNEL(quantized_mul_mve, ember_mul_s8_t);

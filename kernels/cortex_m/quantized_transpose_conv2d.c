@@ -9,7 +9,7 @@
 
 enum { MOST_TAPS = 1 << 16 };
 
-// A tap that an output sees: offsets of its first channel.
+// A tap of an output: offsets of its first channel.
 typedef struct {
     int32_t x;
     int32_t w;

@@ -34,7 +34,7 @@ static int32_t run(void *state) {
     const state_t *s = state;
 
     turn(&s->conv, s->columns.room);
-    ember_columns_hvx_run(&s->columns);
+    ember_columns_hvx_run(&s->columns, NULL);
     return EMBER_OK;
 }
 

@@ -16,7 +16,7 @@ static int32_t run(void *state) {
         for (int32_t x = 0; x < width->stride && x < width->out; x++) {
             ember_transposed_s8_part(&s->conv, y, x, &part.conv, s->turned);
             ember_columns_mve_measure(&part);
-            ember_columns_mve_run(&part, steps);
+            ember_columns_mve_run(&part, steps, NULL);
         }
     }
     return EMBER_OK;

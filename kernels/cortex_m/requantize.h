@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling of 32-bit sums by a multiplier and a shift, as the cortex_m dialect does it:
+// Scaling of 32-bit sums by a multiplier and a shift, as in the cortex_m dialect:
 //
 //     y = x * multiplier * 2^(shift - 31)
 //
-// rounded twice: the product to an integer, halves up; then, when shift < 0, the
-// division by 2^-shift, halves away from zero.
+// rounded twice: the product to an integer, ties up; then, if shift < 0, the division
+// by 2^-shift, ties away from zero.
 #ifndef EMBER_KERNELS_CORTEX_M_REQUANTIZE_H
 #define EMBER_KERNELS_CORTEX_M_REQUANTIZE_H
 
 #include "ember/node.h"
 
-// What prepare has to make sure of before run may scale by them.
+// What prepare must ensure before run may scale with them.
 enum { EMBER_REQUANTIZE_SHIFT_MIN = -62, EMBER_REQUANTIZE_SHIFT_MAX = 31 };
 
 typedef struct ember_requantize {
@@ -18,22 +18,22 @@ typedef struct ember_requantize {
     int32_t shift;      // EMBER_REQUANTIZE_SHIFT_MIN .. EMBER_REQUANTIZE_SHIFT_MAX
 } ember_requantize_t;
 
-// Least and greatest value of an output.
+// Minimum and maximum of an output.
 typedef struct ember_limits_s8 {
     int8_t low;
     int8_t high; // >= low
 } ember_limits_s8_t;
 
-// The int arguments `multiplier` and `multiplier` + 1; BAD_PROGRAM when out of range.
+// The int arguments `multiplier` and `multiplier` + 1; BAD_PROGRAM if out of range.
 ember_requantize_t ember_requantize_args(ember_node_t *node, uint32_t multiplier);
 
 // An argument that is an int8, or the negative of one.
 int32_t ember_zero_point_arg(ember_node_t *node, uint32_t arg);
 
-// The arguments of the least and of the greatest output.
+// The arguments of the minimum and the maximum of the output.
 ember_limits_s8_t ember_limits_s8_args(ember_node_t *node, uint32_t low, uint32_t high);
 
-// For any shift of the range; what leaves 64 or, at the end, 32 bits wraps around.
+// For any shift in the range; what exceeds 64 or, in the end, 32 bits wraps.
 int32_t ember_requantize_wide(int32_t value, int32_t multiplier, int32_t shift);
 
 static inline int32_t ember_requantize(int32_t value, int32_t multiplier,
@@ -55,7 +55,7 @@ static inline int8_t ember_limit_s8(int32_t value, ember_limits_s8_t limits) {
     return (int8_t)(value > limits.high ? limits.high : value);
 }
 
-// `value` scaled, then `zero_point` added to what wraps around, then limited.
+// `value` scaled, then `zero_point` added, which wraps, then clamped.
 static inline int8_t ember_requantize_s8(int32_t value, ember_requantize_t by,
                                          int32_t zero_point, ember_limits_s8_t limits) {
     const int32_t scaled = ember_requantize(value, by.multiplier, by.shift);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaling of 32-bit sums with Hexagon's vectors: what requantize.h computes, for shifts
-// to the right, 32 sums at a time.
+// Scaling of 32-bit sums with HVX: the results of requantize.h for right shifts, 32
+// sums at a time.
 #ifndef EMBER_KERNELS_CORTEX_M_SCALE_HVX_H
 #define EMBER_KERNELS_CORTEX_M_SCALE_HVX_H
 
@@ -10,14 +10,14 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-// Shifts that ember_scaled_hvx() takes.
+// Shifts that ember_scaled_hvx() supports.
 enum { EMBER_SHIFT_MIN_HVX = -31, EMBER_SHIFT_MAX_HVX = 0 };
 
-// What scales 32 sums.
+// The scaling of 32 sums.
 typedef struct ember_factors_hvx {
     HVX_Vector multipliers;
     HVX_Vector shifts; // of requantize.h
-    HVX_Vector halves; // bits to shift before the last, which rounds
+    HVX_Vector halves; // bits to shift before the last one, which rounds
     HVX_Vector whole;  // -1 where the shift is 0, else 0
 } ember_factors_hvx_t;
 
@@ -33,10 +33,10 @@ INLINE ember_factors_hvx_t ember_factors_hvx(HVX_Vector multipliers,
     };
 }
 
-// The product with the multiplier is one instruction for each half of the multiplier;
-// what is negative and will be shifted takes one less: halves are rounded away from
-// zero. The average is of the number and itself where nothing is to be shifted, else of
-// it and 0.
+// The product with the multiplier takes one instruction for each half of the
+// multiplier; negative products that will be shifted are reduced by one: ties are
+// rounded away from zero. The average is that of the number with itself if nothing is
+// shifted, else with 0.
 INLINE HVX_Vector ember_scaled_hvx(HVX_Vector sums, const ember_factors_hvx_t *by) {
     const HVX_Vector low = Q6_Vw_vmpye_VwVuh(sums, by->multipliers);
     const HVX_Vector high =
@@ -47,7 +47,18 @@ INLINE HVX_Vector ember_scaled_hvx(HVX_Vector sums, const ember_factors_hvx_t *b
     return Q6_Vw_vavg_VwVw_rnd(twice, Q6_V_vand_VV(twice, by->whole));
 }
 
-// Four vectors of words become one of bytes, cut to int8.
+// The same if no shift is 0, with a zero point added, twice which is `zeros`: the
+// rounding average adds it.
+INLINE HVX_Vector ember_shifted_hvx(HVX_Vector sums, HVX_Vector multipliers,
+                                    HVX_Vector halves, HVX_Vector zeros) {
+    const HVX_Vector low = Q6_Vw_vmpye_VwVuh(sums, multipliers);
+    const HVX_Vector high =
+        Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, sums, multipliers);
+    const HVX_Vector less = Q6_Vw_vasracc_VwVwR(high, high, 31);
+    return Q6_Vw_vavg_VwVw_rnd(Q6_Vw_vasr_VwVw(less, halves), zeros);
+}
+
+// Four vectors of words become one of bytes, saturated to int8.
 INLINE HVX_Vector ember_bytes_hvx(HVX_Vector a, HVX_Vector b, HVX_Vector c,
                                   HVX_Vector d) {
     const HVX_Vector low = Q6_Vh_vpack_VwVw_sat(b, a);
@@ -55,7 +66,7 @@ INLINE HVX_Vector ember_bytes_hvx(HVX_Vector a, HVX_Vector b, HVX_Vector c,
     return Q6_Vb_vpack_VhVh_sat(high, low);
 }
 
-// A vector of int8 becomes four of words, less `zero`, which has 16 bits.
+// A vector of int8 becomes four of words, minus `zero`, which has 16 bits.
 INLINE void ember_words_hvx(HVX_Vector bytes, HVX_Vector zero, HVX_Vector *words) {
     const HVX_VectorPair halves = Q6_Wh_vunpack_Vb(bytes);
     const HVX_VectorPair low =
@@ -68,14 +79,14 @@ INLINE void ember_words_hvx(HVX_Vector bytes, HVX_Vector zero, HVX_Vector *words
     words[3] = Q6_V_hi_W(high);
 }
 
-// Sums of neighbours of the words of two vectors: those of a, then those of b.
+// Sums of neighbouring words of two vectors: those of a, then those of b.
 INLINE HVX_Vector ember_neighbours_hvx(HVX_Vector a, HVX_Vector b) {
     const HVX_VectorPair words = Q6_W_vdeal_VVR(b, a, -4);
     return Q6_Vw_vadd_VwVw(Q6_V_lo_W(words), Q6_V_hi_W(words));
 }
 
-// `count` vectors, a power of two, become one of sums of that many words each. Clobbers
-// the block.
+// `count` vectors, a power of two, become one with sums of that many words each.
+// Clobbers the block.
 INLINE HVX_Vector ember_reduced_hvx(HVX_Vector *block, int32_t count) {
     for (; count >= 4; count /= 4) {
         for (int32_t i = 0; i < count; i += 4) {
@@ -97,7 +108,7 @@ static inline int8_t *ember_aligned_hvx(int8_t *bytes) {
     return bytes + (-(uintptr_t)bytes & (EMBER_HVX - 1));
 }
 
-// Up to 128 bytes, of which there are `left`.
+// Up to 128 bytes; `left` exist.
 INLINE HVX_Vector ember_load_left_hvx(const int8_t *x, int32_t left) {
     const int32_t count = ember_hvx_hidden(left);
     return count >= EMBER_HVX ? ember_hvx_load_any(x) : ember_hvx_load_part(x, count);
@@ -112,7 +123,7 @@ INLINE void ember_store_left_hvx(int8_t *y, HVX_Vector x, int32_t left) {
     }
 }
 
-// The first bytes of x, 128 of them unless `end` is nearer.
+// The first bytes of x: 128 of them unless `end` is closer.
 INLINE void ember_store_until_hvx(int8_t *y, const int8_t *end, HVX_Vector x) {
     if (end - y >= EMBER_HVX) {
         ember_hvx_store_any(y, x);

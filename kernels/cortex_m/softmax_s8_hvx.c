@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax_s8 with Hexagon's vectors: the largest element and the outputs 128 at a time.
-// An exponential and a division are computed once for each number that a line has, and
-// outputs are looked up. Contract: softmax_s8.h.
+// softmax_s8 with HVX: the largest element and the outputs 128 at a time. An
+// exponential and a division are computed once for each value in a line, and outputs
+// are looked up. Contract: softmax_s8.h.
 #include <string.h>
 
 #include "kernels/cortex_m/softmax_s8.h"
@@ -10,16 +10,16 @@
 
 enum {
     NUMBERS = 256,
-    FEW = 96, // elements: if all differ, look-ups cost more than they save below this
+    FEW = 96, // elements: below this, if all differ, look-ups cost more than they save
 };
 
-// Of each int8, with 128 added.
+// For each int8, with 128 added.
 typedef struct tables {
     float weights[NUMBERS];
     int8_t steps[NUMBERS];   // outputs
-    uint8_t known[NUMBERS];  // whether there is a weight
-    uint8_t listed[NUMBERS]; // the numbers of a line
-    int32_t most;            // what weights are for, once one is known
+    uint8_t known[NUMBERS];  // whether it has a weight
+    uint8_t listed[NUMBERS]; // the values of a line
+    int32_t most;            // the maximum that the weights are for, if any is known
 } tables_t;
 
 static int32_t largest(const int8_t *x, int32_t count) {
@@ -53,7 +53,7 @@ static int8_t step_of(float weight, float sum) {
     return (int8_t)(steps > INT8_MAX ? INT8_MAX : steps);
 }
 
-// Weights that are known stay, as long as the largest element does.
+// Known weights stay valid as long as the largest element does.
 static void line(const ember_softmax_s8_t *s, const int8_t *x, int8_t *y,
                  tables_t *tables) {
     const int32_t count = (int32_t)s->axis.count;

@@ -10,8 +10,8 @@
 
 enum { FOUR = 4, SIXTEEN = 16, EXPONENT = 23 }; // the last: its place in a float's bits
 
-// ember_expf() of x in [EMBER_SOFTMAX_LEAST, 0]: neither x nor the result is a denormal
-// number that matters.
+// ember_expf() of x in [EMBER_SOFTMAX_LEAST, 0]: denormals do not matter, neither as x
+// nor as the result.
 INLINE float32x4_t exponential(float32x4_t x) {
     const int32x4_t k =
         vcvtq_s32_f32(vsubq_f32(vmulq_n_f32(x, EMBER_LOG2E), vdupq_n_f32(0.5f)));
@@ -57,7 +57,7 @@ static void weigh(const ember_softmax_s8_t *s, const int8_t *x, int32_t count,
     }
 }
 
-// The weights' parts of their sum.
+// The weights divided by their sum.
 static void divide(float *weights, int32_t count) {
     const float *past = weights + count;
     float sum = 0.0f;

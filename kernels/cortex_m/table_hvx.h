@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8 by a table of 256 results, from that of -128 on, with Hexagon's vectors: an
-// instruction looks up 32 of its entries.
+// int8 by a table of 256 results, starting with that of -128, with HVX: an instruction
+// looks up 32 of its entries.
 #ifndef EMBER_KERNELS_CORTEX_M_TABLE_HVX_H
 #define EMBER_KERNELS_CORTEX_M_TABLE_HVX_H
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 
-// Taps of the kernel that outputs at one rest see: the last of them, which is at the
+// Taps of the kernel for outputs with one remainder: the last of them, which is at the
 // first position of the image, and the distance to the one before.
 typedef struct {
     int32_t last;
@@ -81,7 +81,7 @@ ember_steps_s8_t ember_transposed_s8_steps(const ember_conv_s8_t *conv) {
 }
 
 static int32_t most_taps(const ember_conv_s8_axis_t *axis) {
-    int32_t step = 1; // a tap that the same outputs see is a multiple of it away
+    int32_t step = 1; // taps of the same outputs are a multiple of this apart
     while (step < axis->kernel && step * (int64_t)axis->dilation % axis->stride != 0) {
         step++;
     }

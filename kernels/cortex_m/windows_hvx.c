@@ -2,6 +2,8 @@
 // Products of windows by a panel of filters. Contract: windows_hvx.h.
 #include "kernels/cortex_m/windows_hvx.h"
 
+#include <stddef.h>
+
 enum { TILE = 4 }; // windows at a time
 enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
 
@@ -59,13 +61,30 @@ INLINE void start(const ember_windows_hvx_t *s, const int32_t *firsts,
     }
 }
 
-INLINE void scale(const ember_panel_hvx_t *panel, int32_t zero_point, HVX_Vector *sums,
+INLINE void scale(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sums,
                   int windows, int vectors) {
+    const HVX_Vector zeros = Q6_V_vsplat_R(2 * zero_point);
+
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < vectors; v++) {
+        const HVX_Vector *own = numbers + v * EMBER_NUMBERS_HVX;
+        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
+        const HVX_Vector halves = ember_hvx_load(own + HALVES);
+        EMBER_HVX_UNROLL
+        for (int p = 0; p < windows; p++) {
+            HVX_Vector *sum = &sums[p * vectors + v];
+            *sum = ember_shifted_hvx(*sum, multipliers, halves, zeros);
+        }
+    }
+}
+
+// The same where a shift may be 0.
+INLINE void scale_any(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sums,
+                      int windows, int vectors) {
     const HVX_Vector zero = Q6_V_vsplat_R(zero_point);
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < vectors; v++) {
-        const HVX_Vector *numbers = panel->numbers + v * EMBER_NUMBERS_HVX;
         const ember_factors_hvx_t by = {
             ember_hvx_load(numbers + MULTIPLIERS), ember_hvx_load(numbers + SHIFTS),
             ember_hvx_load(numbers + HALVES), ember_hvx_load(numbers + WHOLE)};
@@ -74,30 +93,48 @@ INLINE void scale(const ember_panel_hvx_t *panel, int32_t zero_point, HVX_Vector
             HVX_Vector *sum = &sums[p * vectors + v];
             *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), zero);
         }
+        numbers = ember_hvx_somewhere(numbers + EMBER_NUMBERS_HVX);
     }
 }
 
-// Stores bytes of `each` bytes a window, which are `step` apart in y.
+INLINE void scale_otherwise(const ember_results_hvx_t *to, HVX_Vector *sums,
+                            int count) {
+    const HVX_Vector zero = Q6_V_vsplat_R(to->zero_point);
+    HVX_Vector from[TILE * EMBER_PANEL_HVX]; // sums themselves are in registers
+    HVX_Vector scaled[TILE * EMBER_PANEL_HVX];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < count; i++) {
+        ember_hvx_store(from + i, sums[i]);
+    }
+    to->ending->scale(to->ending, from, scaled, count);
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < count; i++) {
+        sums[i] = Q6_Vw_vadd_VwVw(ember_hvx_load(scaled + i), zero);
+    }
+}
+
 INLINE void store(const ember_results_hvx_t *to, int8_t *y, HVX_Vector bytes, int each,
-                  int windows) {
+                  int windows, bool inside) {
     const HVX_Vector low = Q6_Vb_vsplat_R(to->limits.low);
     const HVX_Vector high = Q6_Vb_vsplat_R(to->limits.high);
+    const int stores = to->step == each ? 1 : windows;
 
     bytes = Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, low), high);
-    if (windows == 1 || to->step == each) {
-        ember_store_until_hvx(y, to->end, bytes);
-        return;
-    }
     EMBER_HVX_UNROLL
     for (int p = 0; p < windows; p++) {
-        ember_store_until_hvx(y, to->end, bytes);
+        if (p < stores && inside) {
+            ember_hvx_store_any(y, bytes);
+        } else if (p < stores) {
+            ember_store_until_hvx(y, to->end, bytes);
+        }
         bytes = Q6_V_vror_VR(bytes, each);
         y += to->step;
     }
 }
 
-INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
-                      int windows, int vectors) {
+INLINE void store_some(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
+                       int windows, int vectors, bool inside) {
     const HVX_Vector none = Q6_V_vzero();
     const int each = vectors > 2 ? 1 : vectors == 2 ? 2 : 4; // windows of a vector
 
@@ -110,18 +147,34 @@ INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector
             four[i] = p * vectors + i < past ? sums[p * vectors + i] : none;
         }
         const HVX_Vector bytes = ember_bytes_hvx(four[0], four[1], four[2], four[3]);
-        store(to, y + p * to->step, bytes, 128 / each, windows < each ? windows : each);
+        store(to, y + p * to->step, bytes, 128 / each, windows < each ? windows : each,
+              inside);
+    }
+}
+
+INLINE void store_all(const ember_results_hvx_t *to, int8_t *y, const HVX_Vector *sums,
+                      int windows, int vectors) {
+    if (to->end - y >= (windows - 1) * (ptrdiff_t)to->step + EMBER_HVX) {
+        store_some(to, y, sums, windows, vectors, true);
+    } else {
+        store_some(to, y, sums, windows, vectors, false);
     }
 }
 
 INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
                  const ember_results_hvx_t *to, const int8_t *x, const int32_t *firsts,
-                 int8_t *y, int windows, int vectors) {
+                 int8_t *y, int windows, int vectors, bool otherwise) {
     HVX_Vector sums[TILE * EMBER_PANEL_HVX];
 
     start(s, firsts, panel->numbers + BIAS, EMBER_NUMBERS_HVX, sums, windows, vectors);
     multiply(s, x, panel->weights, true, sums, windows, vectors);
-    scale(panel, to->zero_point, sums, windows, vectors);
+    if (otherwise) {
+        scale_otherwise(to, sums, windows * vectors);
+    } else if (to->shifted) {
+        scale(panel->numbers, to->zero_point, sums, windows, vectors);
+    } else {
+        scale_any(panel->numbers, to->zero_point, sums, windows, vectors);
+    }
     store_all(to, y, sums, windows, vectors);
 }
 
@@ -129,52 +182,77 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
 // is one.
 INLINE void row(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
                 const ember_results_hvx_t *to, const int8_t *x, const int32_t *firsts,
-                int8_t *y, int vectors) {
+                int8_t *y, int vectors, bool otherwise) {
     int32_t at = 0;
 
     while (s->columns - at >= 2 && s->columns >= TILE) {
         at = at < s->columns - TILE ? at : s->columns - TILE;
         tile(s, panel, to, x + at * s->step, firsts + at * s->firsts_step,
-             y + at * to->step, TILE, vectors);
+             y + at * to->step, TILE, vectors, otherwise);
         at += TILE;
     }
     for (; at < s->columns; at++) {
         tile(s, panel, to, x + at * s->step, firsts + at * s->firsts_step,
-             y + at * to->step, 1, vectors);
+             y + at * to->step, 1, vectors, otherwise);
     }
 }
 
-#define ROWS(VECTORS)                                                                  \
-    static void rows_##VECTORS(const ember_windows_hvx_t *s,                           \
-                               const ember_panel_hvx_t *panel,                         \
-                               const ember_results_hvx_t *to) {                        \
-        for (int32_t i = 0; i < s->rows; i++) {                                        \
-            row(s, panel, to, s->x + i * s->row, s->firsts + i * s->firsts_row,        \
-                to->y + i * to->row, VECTORS);                                         \
+#define ROWS(NAME, OTHERWISE)                                                          \
+    static void NAME##_1(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel, \
+                         const ember_results_hvx_t *to) {                              \
+        rows(s, panel, to, 1, OTHERWISE);                                              \
+    }                                                                                  \
+    static void NAME##_2(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel, \
+                         const ember_results_hvx_t *to) {                              \
+        rows(s, panel, to, 2, OTHERWISE);                                              \
+    }                                                                                  \
+    static void NAME##_3(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel, \
+                         const ember_results_hvx_t *to) {                              \
+        rows(s, panel, to, 3, OTHERWISE);                                              \
+    }                                                                                  \
+    static void NAME##_4(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel, \
+                         const ember_results_hvx_t *to) {                              \
+        rows(s, panel, to, 4, OTHERWISE);                                              \
+    }                                                                                  \
+    static void NAME(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,     \
+                     const ember_results_hvx_t *to) {                                  \
+        switch (panel->vectors) {                                                      \
+        case 1:                                                                        \
+            NAME##_1(s, panel, to);                                                    \
+            break;                                                                     \
+        case 2:                                                                        \
+            NAME##_2(s, panel, to);                                                    \
+            break;                                                                     \
+        case 3:                                                                        \
+            NAME##_3(s, panel, to);                                                    \
+            break;                                                                     \
+        default:                                                                       \
+            NAME##_4(s, panel, to);                                                    \
+            break;                                                                     \
         }                                                                              \
     }
 
-ROWS(1)
-ROWS(2)
-ROWS(3)
-ROWS(4)
+INLINE void rows(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
+                 const ember_results_hvx_t *to, int vectors, bool otherwise) {
+    const ember_windows_hvx_t own = *s; // no store changes it
+    const ember_results_hvx_t own_to = *to;
+
+    for (int32_t i = 0; i < own.rows; i++) {
+        row(&own, panel, &own_to, own.x + i * own.row, own.firsts + i * own.firsts_row,
+            own_to.y + i * own_to.row, vectors, otherwise);
+    }
+}
+
+ROWS(run_rows, false)
+ROWS(run_otherwise, true)
 
 void ember_windows_hvx_run(const ember_windows_hvx_t *windows,
                            const ember_panel_hvx_t *panel,
                            const ember_results_hvx_t *results) {
-    switch (panel->vectors) {
-    case 1:
-        rows_1(windows, panel, results);
-        break;
-    case 2:
-        rows_2(windows, panel, results);
-        break;
-    case 3:
-        rows_3(windows, panel, results);
-        break;
-    default:
-        rows_4(windows, panel, results);
-        break;
+    if (results->ending == NULL) {
+        run_rows(windows, panel, results);
+    } else {
+        run_otherwise(windows, panel, results);
     }
 }
 

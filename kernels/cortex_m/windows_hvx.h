@@ -42,6 +42,13 @@ typedef struct ember_panel_hvx {
     int32_t vectors; // of filters, 1 to EMBER_PANEL_HVX
 } ember_panel_hvx_t;
 
+// How sums become results where this dialect does not say it: `count` vectors of sums,
+// up to 16, become as many of results without the zero point.
+typedef struct ember_ending_hvx {
+    void (*scale)(const struct ember_ending_hvx *ending, const HVX_Vector *sums,
+                  HVX_Vector *results, int32_t count);
+} ember_ending_hvx_t;
+
 // Where results go: 32 bytes for each vector of filters. Bytes behind those of the last
 // filter are clobbered up to `end`: windows are stored in order.
 typedef struct ember_results_hvx {
@@ -51,6 +58,8 @@ typedef struct ember_results_hvx {
     int32_t step; // from a window to the next
     int32_t zero_point;
     ember_limits_s8_t limits;
+    bool shifted;                     // by all filters: none of their shifts is 0
+    const ember_ending_hvx_t *ending; // NULL: the factors of the panel
 } ember_results_hvx_t;
 
 void ember_windows_hvx_run(const ember_windows_hvx_t *windows,

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a layer is large enough for Hexagon's vectors: what packing its weights takes
-// is more than small ones take in portable C. The figures are packets, measured on
-// layers of random sizes (tools/sweep_cortex_m.py).
+// Whether a layer is large enough for HVX: packing its weights takes longer than small
+// layers take in portable C. The figures are packets, measured on layers of random
+// sizes (tools/sweep_cortex_m.py).
 #ifndef EMBER_KERNELS_CORTEX_M_WORTH_HVX_H
 #define EMBER_KERNELS_CORTEX_M_WORTH_HVX_H
 
 #include "kernels/cortex_m/conv_s8.h"
 
-// What an output of so many products takes in portable C.
+// The cost of an output with this many products in portable C.
 static inline int64_t ember_packets_of_output(int64_t products) {
     return 3 * products + 15;
 }
 
-// Taps that the outputs of an axis see inside the image; of the first 4,096 outputs,
-// which are enough to be worth it.
+// Taps of an axis's outputs inside the image; of the first 4,096 outputs, which are
+// enough to be worth it.
 static inline int64_t ember_taps_inside(const ember_conv_s8_axis_t *axis) {
     int64_t taps = 0;
     for (int32_t at = 0; at < axis->out && at < 4096; at++) {
@@ -23,7 +23,7 @@ static inline int64_t ember_taps_inside(const ember_conv_s8_axis_t *axis) {
     return taps;
 }
 
-// What a convolution takes in portable C.
+// The cost of a convolution in portable C.
 static inline int64_t ember_packets_of_conv(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
     const int64_t images = (int64_t)conv->batches * conv->filters;
@@ -31,7 +31,7 @@ static inline int64_t ember_packets_of_conv(const ember_conv_s8_t *conv) {
                      15 * (int64_t)h->out * w->out);
 }
 
-// The same of a depthwise one.
+// The same for a depthwise one.
 static inline int64_t ember_packets_of_depthwise(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
     const int64_t images = (int64_t)conv->batches * conv->filters;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a >> b, the sign kept.
+// y = a >> b, keeping the sign.
 #include "kernels/engine/map.h"
 
 static int64_t right(int64_t a, int64_t b) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a within [b, c]; None is no bound; NaN wins; c wins over b.
+// y = a within [b, c]; None means no bound; NaN stays; c wins over b.
 #include "kernels/elementwise/clamp.h"
 
 static const ember_map_ops_t ops = {

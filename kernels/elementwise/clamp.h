@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a within [b, c]; NaN wins; c wins over b.
+// Rows of a within [b, c]; NaN stays; c wins over b.
 #ifndef EMBER_KERNELS_ELEMENTWISE_CLAMP_H
 #define EMBER_KERNELS_ELEMENTWISE_CLAMP_H
 

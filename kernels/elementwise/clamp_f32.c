@@ -8,8 +8,8 @@ static int32_t run(void *state) {
     const ember_clamp_f32_t *s = state;
     for (uint32_t i = 0; i < s->map.count; i++) {
         const float a = s->map.a[i];
-        // NaN stays, and must not be near a plain minimum or maximum, for which
-        // LLVM takes Hexagon's instruction that drops it.
+        // NaN stays NaN. A plain minimum or maximum would let LLVM use Hexagon's
+        // instruction that drops NaN.
         s->map.y[i] = a >= s->low ? (a <= s->high ? a : s->high) : a == a ? s->low : a;
     }
     return EMBER_OK;

@@ -13,10 +13,10 @@ typedef struct ember_clamp_f32 {
 
 EMBER_MUST_USE ember_status_t ember_clamp_f32_prepare(ember_node_t *node, void *state);
 
-// Whether bounds are tensors, which other kernels take.
+// Whether bounds are tensors, which other kernels handle.
 bool ember_clamp_of_tensors(ember_node_t *node);
 
-// The numbers that bound results; UNSUPPORTED when the lower one is not the lower.
+// The numbers that bound results; UNSUPPORTED unless low <= high.
 EMBER_MUST_USE ember_status_t ember_clamp_bounds(ember_node_t *node, float *low,
                                                  float *high);
 

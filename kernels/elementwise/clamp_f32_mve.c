@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a within two numbers, float32 in one layout (hardtanh, relu6). Helium; exact, but
-// a denormal equals zero.
+// a denormal counts as zero.
 #include <arm_mve.h>
 
 #include "kernels/elementwise/clamp_f32.h"

@@ -20,8 +20,8 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// A bound; `none` where there is none. A real number is for the generic kernel, as is
-// what no int8 is.
+// A bound; `none` if there is none. A real number is left to the generic kernel, as is
+// one that does not fit int8.
 static int8_t bound(ember_node_t *node, uint32_t arg, int8_t none, bool *known) {
     const ember_kind_t kind = ember_node_kind(node, arg);
 
@@ -52,7 +52,8 @@ ember_status_t ember_clamp_s8_prepare(ember_node_t *node, void *state) {
     }
     if (a.dtype != EMBER_S8 || y.dtype != EMBER_S8 ||
         !ember_tensor_same_order(&a, &y)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "clamp_s8: dtype or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "clamp_s8: wrong dtype or layout");
     }
     *s = (ember_clamp_s8_t){a.data, y.data, a.numel, low, high};
     return EMBER_OK;

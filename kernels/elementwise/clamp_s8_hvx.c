@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clamp_s8 with Hexagon's vectors, 128 at a time. Contract: clamp_s8.h.
+// clamp_s8 with HVX, 128 at a time. Contract: clamp_s8.h.
 #include "kernels/cortex_m/scale_hvx.h"
 #include "kernels/elementwise/clamp_s8.h"
 

@@ -8,7 +8,7 @@
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     uint32_t length = 5;
-    const char *mode = "floor"; // of floor_divide, which has none
+    const char *mode = "floor"; // for floor_divide, which has no mode
     if (ember_node_kind(node, 2) == EMBER_STRING) {
         mode = ember_node_string(node, 2, &length);
     } else if (ember_node_kind(node, 2) == EMBER_NONE) {

@@ -6,7 +6,7 @@
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
-// As ember_floor_dividef.
+// Like ember_floor_dividef.
 static double floor_f64(double a, double b) {
     if (b == 0.0) {
         return a / b;

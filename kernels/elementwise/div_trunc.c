@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a / b rounded to zero; integers by zero give 0.
+// y = a / b rounded to zero; integer division by zero gives 0.
 #include <math.h>
 #include <string.h>
 

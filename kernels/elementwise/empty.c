@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = whatever its memory holds, in a given shape.
+// y = unspecified values, in a given shape.
 #include "kernels/engine/fill.h"
 
 static int32_t run(void *state) {

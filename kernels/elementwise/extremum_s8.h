@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels of the larger or the smaller of a and b share, int8: row, run and
+// What kernels for the larger or the smaller of a and b share, int8: row, run and
 // prepare.
 #ifndef EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
 #define EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
 
 #include "kernels/cortex_m/pair_s8.h"
 
-// What all have; `row` is defined before.
+// Common to all; `row` is defined before.
 #define EMBER_EXTREMUM_S8_RUN(PREPARE)                                                 \
     static int32_t run(void *state) {                                                  \
         ember_pair_s8_run(state, row, state);                                          \
@@ -65,7 +65,7 @@
     }                                                                                  \
     EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
 
-// With Hexagon's vectors, 128 at a time: VECTORS(a, b) of vectors.
+// With HVX, 128 at a time: VECTORS(a, b) of vectors.
 #define EMBER_EXTREMUM_S8_HVX(VECTORS)                                                 \
     static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
                     uint32_t count) {                                                  \

@@ -16,7 +16,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_node_output_like(node, arg, &like, &out);
     if (arg == FILL_OUT && out.dtype != like.dtype) { // full_like has another argument
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "fill: the output has another dtype than self");
+                               "fill: the output's dtype differs from self's");
     }
     return ember_fill_prepare(node, state, &out, ember_node_scalar(node, 1));
 }

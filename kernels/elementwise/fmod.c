@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a mod b with the sign of a; integers by zero give 0.
+// y = a mod b with the sign of a; integer division by zero gives 0.
 #include <math.h>
 
 #include "kernels/engine/map.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = gelu(a), exact or by tanh.
+// y = gelu(a), exact or with tanh.
 #include <math.h>
 
 #include "kernels/elementwise/gelu.h"

@@ -7,14 +7,14 @@
 
 #include "ember/node.h"
 
-// Whether the `approximate` argument says tanh; fails the node unless it does, or none.
+// Whether the `approximate` argument is tanh; fails the node unless it is that or none.
 static inline bool ember_gelu_is_tanh(ember_node_t *node) {
     uint32_t length;
     const char *text = ember_node_string(node, 1, &length);
     const bool by_tanh = length == 4 && memcmp(text, "tanh", 4) == 0;
     if (!by_tanh && (length != 4 || memcmp(text, "none", 4) != 0)) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
-                              "gelu: approximate is neither none nor tanh");
+                              "gelu: approximate must be none or tanh");
     }
     return by_tanh;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = gelu(a) by tanh, float32 in one layout.
+// y = gelu(a) with tanh, float32 in one layout.
 #include "kernels/elementwise/gelu.h"
 #include "kernels/engine/map_f32.h"
 #include "kernels/engine/mathf.h"

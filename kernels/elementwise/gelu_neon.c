@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = gelu(a), exact or by tanh, float32 or float16 in one layout. Advanced SIMD.
+// y = gelu(a), exact or with tanh, float32 or float16 in one layout. Advanced SIMD.
 #include "kernels/elementwise/gelu.h"
 #include "kernels/engine/map_neon.h"
 

@@ -64,7 +64,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (ember_category(x.dtype) != 3 || ember_category(y.dtype) != 3) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "glu: of or into no floats");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "glu: input and output must be float");
     }
     *s = (glu_t){.x = x.data, .y = y.data, .x_dtype = x.dtype, .y_dtype = y.dtype};
     if (y.numel == 0) {

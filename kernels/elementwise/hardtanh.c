@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a within the numbers b and c, which are cut to the dtype of a.
+// y = a within the numbers b and c, which are converted to the dtype of a.
 #include "kernels/elementwise/clamp.h"
 
 static const ember_map_ops_t ops = {
@@ -17,7 +17,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         ember_node_double(node, 1) < 0.0 || ember_node_double(node, 2) < 0.0;
     if (a.dtype == EMBER_U8 && below) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "hardtanh: a limit below 0 for an unsigned dtype");
+                               "hardtanh: a negative limit for an unsigned dtype");
     }
     return prepare_with(node, state, &ops);
 }

@@ -5,8 +5,8 @@
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
-// log(x / (1 - x)) with x clamped to [eps, 1 - eps]; no clamp when eps is None,
-// which reads as the lowest number.
+// log(x / (1 - x)) with x clamped to [eps, 1 - eps]; no clamp if eps is None, which
+// reads as the lowest number.
 static float logit(float x, float eps) {
     if (eps >= 0.0f && x == x) {
         x = x < eps ? eps : x > 1.0f - eps ? 1.0f - eps : x;

@@ -16,7 +16,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_node_tensor(node, 1, &mask);
     if (mask.dtype != EMBER_B1) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "masked_fill: the mask is no bool");
+                               "masked_fill: the mask is not bool");
     }
     ember_output_check_self(node);
     return prepare_with(node, state, &ops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = the smaller of a and b, int8, with Hexagon's vectors: 128 at a time.
+// y = the smaller of a and b, int8, with HVX: 128 at a time.
 #include "kernels/cortex_m/scale_hvx.h"
 #include "kernels/elementwise/extremum_s8.h"
 

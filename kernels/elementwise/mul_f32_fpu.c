@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a b, float32 in one layout. Four elements at a time, of Cortex-M.
+// y = a b, float32 in one layout. Four elements at a time, for Cortex-M.
 #include <arm_fpu.h>
 
 #include "kernels/engine/map_f32.h"

@@ -5,7 +5,7 @@
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
-// Squaring, so that integers wrap; an exponent below zero rounds to 0.
+// By squaring, so that integers wrap; a negative exponent gives 0, rounded.
 static int64_t power(int64_t base, int64_t exponent) {
     uint64_t square = (uint64_t)base;
     uint64_t result = 1;
@@ -18,7 +18,7 @@ static int64_t power(int64_t base, int64_t exponent) {
     return (int64_t)result;
 }
 
-// C libraries disagree about NaN and 1.
+// C libraries differ for NaN and 1.
 static double power_f64(double a, double b) {
     if (a == 1.0 || b == 0.0) {
         return 1.0;
@@ -30,8 +30,8 @@ EMBER_ROW2(f32, float, ember_powf(a, b))
 EMBER_ROW2(f64, double, power_f64(a, b))
 EMBER_ROW2(s64, int64_t, power(a, b))
 
-// ATen takes a root where the exponent is the number 0.5 or -0.5, unless in float16:
-// that of -inf is NaN, and that of -0.0 has a sign.
+// ATen computes a root if the exponent is the number 0.5 or -0.5, except in float16:
+// that of -inf is NaN, and that of -0.0 keeps the sign.
 EMBER_ROW2(root_f32, float, b < 0.0f ? 1.0f / sqrtf(a) : sqrtf(a))
 EMBER_ROW2(root_f64, double, b < 0.0 ? 1.0 / sqrt(a) : sqrt(a))
 

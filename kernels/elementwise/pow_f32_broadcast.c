@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a to the power b, float32; one operand is repeated along the other, or b is a
-// number, but not one that makes it a root.
+// number other than +-0.5, which are roots.
 #include "kernels/engine/map_f32.h"
 #include "kernels/engine/mathf.h"
 

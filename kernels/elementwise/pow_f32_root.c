@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a to the power 0.5 or -0.5, float32 in one layout: a root, as in ATen. That of
-// -inf is NaN, and that of -0.0 has a sign.
+// -inf is NaN, and that of -0.0 keeps the sign.
 #include <math.h>
 
 #include "kernels/engine/map_f32.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a^2, float32 in one layout: the commonest power.
+// y = a^2, float32 in one layout: the most common power.
 #include "kernels/engine/map_f32.h"
 
 static int32_t run(void *state) {

@@ -3,8 +3,8 @@
 #ifndef EMBER_KERNELS_ELEMENTWISE_RELU_F32_H
 #define EMBER_KERNELS_ELEMENTWISE_RELU_F32_H
 
-// The bits of -infinity as int32: those of -0 to -infinity are not above, those of
-// positive numbers and of every NaN are.
+// The bits of -infinity as int32: those of -0 to -infinity are at most this, those of
+// positive numbers and of every NaN are above.
 #define EMBER_RELU_ZERO_UNTIL (-0x800000)
 
 #endif // EMBER_KERNELS_ELEMENTWISE_RELU_F32_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a where it is positive, else 0, float32 in one layout; NaN stays. Four elements
-// at a time, of Cortex-M.
+// at a time, for Cortex-M.
 #include <arm_fpu.h>
 
 #include "kernels/elementwise/relu_f32.h"

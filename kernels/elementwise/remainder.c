@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a mod b as Python means it.
+// y = a mod b as in Python.
 #include <math.h>
 
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
-// The remainder with the sign of the divisor; integers by zero give 0.
+// The remainder with the sign of the divisor; integer division by zero gives 0.
 static double mod_f64(double a, double b) {
     const double r = fmod(a, b);
     return r != 0.0 && (r < 0.0) != (b < 0.0) ? r + b : r;

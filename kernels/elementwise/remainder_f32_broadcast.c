@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = a mod b as Python means it, float32; one operand is repeated along the other, or
-// b is a number.
+// y = a mod b as in Python, float32; one operand is repeated along the other, or b is a
+// number.
 #include "kernels/engine/map_f32.h"
 #include "kernels/engine/mathf.h"
 

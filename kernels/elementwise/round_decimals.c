@@ -5,7 +5,7 @@
 #include "kernels/engine/map.h"
 #include "kernels/engine/mathf.h"
 
-enum { MOST = 400 }; // more tens than any double holds
+enum { MOST = 400 }; // a power of ten beyond any double
 
 static double tens(double decimals) {
     double power = 1.0;

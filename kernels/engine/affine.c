@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What quantising and dequantising have in common. Contract: affine.h.
+// What quantising and dequantising share. Contract: affine.h.
 #include "kernels/engine/affine.h"
 
 #include <string.h>
@@ -58,13 +58,13 @@ static void read_parameters(ember_affine_t *affine, ember_node_t *node,
     }
 }
 
-// A tensor of one element as one that any shape can be broadcast from.
+// A tensor of one element as one that broadcasts to any shape.
 static bool drop_shape(ember_tensor_t *tensor) {
     tensor->rank = 0;
     return tensor->numel == 1;
 }
 
-// The sizes and dim order of a list that lies along one dimension of `x`.
+// The sizes and dim order of a list along one dimension of `x`.
 typedef struct list_shape {
     int32_t sizes[EMBER_MAX_RANK];
     uint8_t order[EMBER_MAX_RANK];
@@ -128,7 +128,7 @@ ember_status_t ember_affine_read(ember_affine_t *affine, ember_node_t *node,
     }
     if (!right || !fits(operands)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "quantisation: scales of another shape");
+                               "quantisation: wrong shape of scales");
     }
     affine->form = (uint8_t)form;
     affine->dims = 0;
@@ -142,7 +142,7 @@ ember_status_t ember_affine_read(ember_affine_t *affine, ember_node_t *node,
 
 // --- run -----------------------------------------------------------------------
 
-// Reads elements `first` and on of operand `k`, in `class`.
+// Reads elements of operand `k` from `first` on, in `class`.
 static void load(const ember_affine_t *affine, const ember_walk_t *walk,
                  const int32_t *row, uint32_t k, ember_class_t class, int32_t first,
                  ember_affine_numbers_t *numbers, uint32_t count) {

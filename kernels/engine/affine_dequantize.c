@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small integers to real numbers. Contract: affine.h.
+// From small integers to real numbers. Contract: affine.h.
 #include "kernels/engine/affine.h"
 
-// Which zero point is subtracted in integers: all but float ones, and those of a
-// whole tensor, which are numbers to PyTorch.
+// Which zero points are subtracted in integers: all except float ones, and those of a
+// whole tensor, which PyTorch treats as numbers.
 static bool in_integers(const ember_affine_t *affine) {
     return affine->difference == EMBER_S32 || affine->difference == EMBER_S64;
 }
@@ -102,7 +102,7 @@ static bool find_class(ember_affine_t *affine, ember_affine_form_t form) {
 ember_status_t ember_dequantize_prepare(ember_affine_t *affine, ember_node_t *node,
                                         ember_affine_form_t form) {
     const uint32_t first = form == EMBER_AFFINE_CHANNEL ? 4 : 3;
-    // what the cortex_m dialect calls has no dtype of the result
+    // calls of the cortex_m dialect have no dtype of the result
     const bool told = ember_node_kind(node, first + 3) != EMBER_TENSOR;
     const uint32_t out = told ? first + 4 : first + 3;
     const ember_status_t status = ember_affine_read(affine, node, form, out);
@@ -120,8 +120,7 @@ ember_status_t ember_dequantize_prepare(ember_affine_t *affine, ember_node_t *no
     const int64_t result =
         told ? ember_node_int_or(node, first + 3, EMBER_F32) : EMBER_F32;
     if (dtype != dtypes[EMBER_AFFINE_X] || result != dtypes[EMBER_AFFINE_Y]) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "dequantize: the tensors have other dtypes");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "dequantize: wrong dtypes");
     }
     return ember_node_status(node);
 }

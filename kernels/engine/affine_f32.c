@@ -5,8 +5,8 @@
 
 enum { EXACT = 1 << 24 }; // float32 holds all integers up to here
 
-// No conversions between 64-bit integers and floats: where they are not instructions,
-// their functions are larger than the kernels.
+// Without conversions between 64-bit integers and floats: on cores without an
+// instruction for them, the library's functions are larger than the kernels.
 static float float_of(int64_t number) {
     uint64_t size = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
     float unit = number < 0 ? -1.0f : 1.0f;
@@ -21,7 +21,7 @@ static float factor_of(const ember_affine_f32_t *affine, double scale) {
     return (float)(affine->inverse ? 1.0 / scale : scale);
 }
 
-// factor_of() that number: a quotient that is rounded twice is the same.
+// factor_of() for that number: rounding the quotient twice gives the same.
 static float factor_of_float(const ember_affine_f32_t *affine, float scale) {
     return affine->inverse ? 1.0f / scale : scale;
 }
@@ -37,7 +37,7 @@ static bool read_scale_number(ember_affine_f32_t *affine, ember_node_t *node) {
     return number >= -EXACT && number <= EXACT;
 }
 
-// False for tensors that are not one float, one integer.
+// False for tensors other than one float, one integer.
 static bool read_scale(ember_affine_f32_t *affine, ember_node_t *node) {
     ember_tensor_t tensor;
     affine->scale = NULL;
@@ -76,7 +76,7 @@ ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t
     const bool simple = read_scale(affine, node) && read_zero_point(affine, node);
     const ember_tensor_t *real = quantize ? &x : &y;
     const ember_tensor_t *integers = quantize ? &y : &x;
-    // some are told the dtype of the result, first
+    // some get the dtype of the result first
     const bool told = ember_node_kind(node, 6) != EMBER_TENSOR;
     ember_node_output_like(node, told ? 7 : 6, &x, &y);
     if (ember_node_status(node) != EMBER_OK) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affine quantisation of float32 tensors to and from int8 and uint8, with one scale,
-// in one memory layout: loops that compilers vectorise, with the bits of affine.h.
+// Affine quantisation of float32 tensors to and from int8 and uint8, with one scale, in
+// one memory layout: loops that compilers vectorise, with the bits of affine.h.
 #ifndef EMBER_KERNELS_ENGINE_AFFINE_F32_H
 #define EMBER_KERNELS_ENGINE_AFFINE_F32_H
 
@@ -10,9 +10,9 @@ typedef struct ember_affine_f32 {
     const void *x;     // (count,)
     void *y;           // (count,)
     uint32_t count;    // elements
-    const void *scale; // NULL: a number, taken into account in `factor`
-    const void *zero;  // NULL: a number, which is `zero_point`
-    float factor;      // the scale; its inverse to quantise
+    const void *scale; // NULL: a number, included in `factor`
+    const void *zero;  // NULL: a number, `zero_point`
+    float factor;      // the scale; when quantising its inverse
     float zero_point;
     uint8_t scale_dtype;
     uint8_t zero_dtype;
@@ -21,7 +21,7 @@ typedef struct ember_affine_f32 {
 } ember_affine_f32_t;
 
 // Reads a call of quantize_per_tensor (`quantize`) or dequantize_per_tensor.
-// UNSUPPORTED for what is not of that kind.
+// UNSUPPORTED for anything else.
 EMBER_MUST_USE ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine,
                                                        ember_node_t *node,
                                                        bool quantize);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Real numbers to small integers. Contract: affine.h.
+// From real numbers to small integers. Contract: affine.h.
 #include <math.h>
 
 #include "kernels/engine/affine.h"
@@ -53,8 +53,8 @@ void ember_quantize_run(const ember_affine_t *affine) {
 
 // --- prepare -------------------------------------------------------------------
 
-// The class of x * (1 / scale) by PyTorch's promotion; false for what would be
-// float16 arithmetic, or integers.
+// The class of x * (1 / scale) by PyTorch's promotion; false for float16 arithmetic and
+// integers.
 static bool find_class(ember_affine_t *affine, bool lists) {
     const uint8_t *dtypes = affine->dtypes;
     const uint8_t x = dtypes[EMBER_AFFINE_X];

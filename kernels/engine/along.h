@@ -13,7 +13,7 @@
 typedef enum ember_along_mode {
     EMBER_ALONG_GATHER,
     EMBER_ALONG_SCATTER,
-    EMBER_ALONG_COMBINE, // the first of those that scatter and combine
+    EMBER_ALONG_COMBINE, // the first mode that scatters and combines
     EMBER_ALONG_ADD = EMBER_ALONG_COMBINE + EMBER_COMBINE_ADD,
     EMBER_ALONG_MULTIPLY = EMBER_ALONG_COMBINE + EMBER_COMBINE_MULTIPLY,
     EMBER_ALONG_MAX = EMBER_ALONG_COMBINE + EMBER_COMBINE_MAX,
@@ -33,14 +33,14 @@ typedef struct ember_along {
     int32_t table[EMBER_WALK_ITEMS(3)]; // index, whole without `dim`, other
 } ember_along_t;
 
-// How scatter combines: `usual`, or what its string `reduce` says, argument 4, "add" or
-// "multiply". `out` becomes the argument after it.
+// How scatter combines: `usual`, or what its string argument 4, `reduce`, says: "add"
+// or "multiply". In that case `out` becomes the next argument.
 ember_along_mode_t ember_along_scatter_mode(ember_node_t *node,
                                             ember_along_mode_t usual, uint32_t *out);
 
-// `index` is the shape that is walked. BAD_PROGRAM unless, in every dimension, it is
-// no longer than `other`, and than `whole` except in `dim`. A scalar counts as a
-// vector of one element.
+// `index` is the shape that is walked. BAD_PROGRAM unless, in every dimension, it is no
+// longer than `other`, and than `whole` except in `dim`. A scalar counts as a vector of
+// one element.
 EMBER_MUST_USE ember_status_t
 ember_along_prepare(ember_along_t *along, ember_node_t *node, const ember_view_t *index,
                     const ember_view_t *whole, const ember_view_t *other, uint32_t dim,

@@ -7,7 +7,7 @@ static double real(ember_value_t value) {
     return value.kind == EMBER_DOUBLE ? value.as_double : (double)value.as_int;
 }
 
-// Elements of a range of integers; -1 when there is no such range.
+// Elements of a range of integers; -1 if the range is invalid.
 static int64_t count_integers(int64_t start, int64_t end, int64_t step) {
     if (step == 0 || (step > 0 ? end < start : end > start)) {
         return -1;
@@ -35,7 +35,7 @@ ember_status_t ember_arange_prepare(ember_node_t *node, void *state,
                               ? count_integers(start.as_int, end.as_int, step.as_int)
                               : count_reals(real(start), real(end), real(step));
     if (count < 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "arange: not a range");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "arange: the range is invalid");
     }
     const int32_t size = (int32_t)count;
     ember_node_output(node, out, 1, &size, &y);
@@ -57,7 +57,7 @@ ember_status_t ember_arange_prepare(ember_node_t *node, void *state,
 
 enum { BLOCK = 16 }; // numbers that are stored at a time
 
-// Numbers `first`, ... of the range, of classes whose numbers have 8 bytes.
+// Values of the range from `first` on, for classes of 8 bytes.
 static void fill(const ember_arange_t *s, uint32_t first, uint32_t count,
                  ember_number_t *numbers) {
     for (uint32_t i = 0; i < count; i++) {

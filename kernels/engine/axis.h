@@ -19,8 +19,8 @@ typedef struct ember_axis {
     uint8_t y_size;
 } ember_axis_t;
 
-// Argument 0 to output `out` along dimension `dim`. EMBER_UNSUPPORTED when the two
-// differ in layout.
+// Argument 0 to output `out` along dimension `dim`. EMBER_UNSUPPORTED if the two have
+// different layouts.
 EMBER_MUST_USE ember_status_t ember_axis_prepare(ember_node_t *node, ember_axis_t *axis,
                                                  uint32_t dim, uint32_t out);
 

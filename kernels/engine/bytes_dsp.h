@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Four int8 in a word, for kernels with the DSP extension, whose loads need no
-// alignment.
+// Four int8 in a word, for kernels with the DSP extension, whose loads may be
+// unaligned.
 #ifndef EMBER_KERNELS_ENGINE_BYTES_DSP_H
 #define EMBER_KERNELS_ENGINE_BYTES_DSP_H
 
@@ -18,14 +18,14 @@ static inline void ember_word_store(int8_t *y, uint32_t word) {
     memcpy(y, &word, sizeof(word));
 }
 
-// Cuts both halves to signed numbers of 12 bits. GCC's header changes signs inside.
+// Saturates both halves to 12 signed bits. GCC's header converts signs inside.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 static inline int16x2_t ember_halves_cut_12(int16x2_t halves) {
     return __ssat16(halves, 12);
 }
 
-// Cuts a number to int8.
+// Saturates a number to int8.
 static inline int8_t ember_cut_8(int32_t number) {
     return (int8_t)__ssat(number, 8);
 }
@@ -47,7 +47,7 @@ static inline uint32_t ember_word_min(uint32_t a, uint32_t b) {
     return __sel(a, b);
 }
 
-// The upper halves of two words: a's becomes the lower one.
+// The upper halves of two words; a's becomes the lower half.
 static inline int16x2_t ember_word_tops(int32_t a, int32_t b) {
     return (int16x2_t)(((uint32_t)b & 0xffff0000u) | ((uint32_t)a >> 16));
 }

@@ -9,7 +9,7 @@ typedef uint16_t __attribute__((may_alias)) element2_t;
 typedef uint32_t __attribute__((may_alias)) element4_t;
 typedef uint64_t __attribute__((may_alias)) element8_t;
 
-// Dimensions while they are being merged: a view's worth, outermost first.
+// Dimensions while they are merged: at most a view's, outermost first.
 typedef struct {
     uint32_t rank;
     ember_copy_dim_t dims[EMBER_VIEW_RANK];
@@ -19,7 +19,7 @@ static int32_t magnitude(int32_t stride) {
     return stride < 0 ? -stride : stride;
 }
 
-// Inserts so that the destination is walked from its largest stride to its least.
+// Inserts in order of the destination's strides, the largest first.
 static void nest_insert(nest_t *nest, ember_copy_dim_t dim) {
     uint32_t at = nest->rank++;
     while (at > 0 && magnitude(nest->dims[at - 1].dst) < magnitude(dim.dst)) {
@@ -195,7 +195,7 @@ void ember_copy_run(const ember_copy_t *copy) {
     ember_copy_run_at(copy, copy->dst, copy->src);
 }
 
-// Whether each element is where it shall be: a tensor that is updated in place.
+// Whether each element is where it belongs already: a tensor that is updated in place.
 static bool in_place(const ember_copy_t *copy) {
     bool same = copy->dst == copy->src;
 
@@ -214,7 +214,8 @@ ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_
         return ember_node_status(node);
     }
     if (src->rank > EMBER_MAX_RANK) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: rank of output");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "copy: wrong rank of the output");
     }
     ember_node_output(node, arg, src->rank, src->sizes, &out);
     if (ember_node_status(node) != EMBER_OK) {
@@ -232,7 +233,7 @@ ember_status_t ember_copy_output(ember_copy_t *copy, ember_node_t *node, uint32_
     return status;
 }
 
-// Gives a contiguous tensor's view another shape of as many elements.
+// Reshapes a contiguous tensor's view to another shape with the same elements.
 static void reshape(ember_view_t *view, uint32_t rank, const int32_t *sizes) {
     int32_t stride = (int32_t)view->element_size;
 
@@ -261,7 +262,8 @@ ember_status_t ember_copy_reshaped(ember_copy_t *copy, ember_node_t *node, uint3
         return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: dtypes differ");
     }
     if (out.numel != src->numel) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "copy: numbers of elements");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "copy: different numbers of elements");
     }
     ember_view_tensor(&from, src);
     ember_view_tensor(&to, &out);
@@ -272,7 +274,8 @@ ember_status_t ember_copy_reshaped(ember_copy_t *copy, ember_node_t *node, uint3
     } else if (ember_tensor_is_contiguous(&out)) {
         reshape(&to, src->rank, src->sizes);
     } else if (!same_sizes(&from, &to)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "copy: neither is contiguous");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "copy: neither tensor is contiguous");
     }
     return ember_copy_prepare(copy, node, &to, &from);
 }

@@ -6,9 +6,9 @@
 #include "kernels/engine/strided.h"
 #include "kernels/engine/view.h"
 
-// Fills a table of EMBER_WALK_ITEMS(count) for `views`, which have the same sizes,
-// none of them 0. Returns the dimensions used, at least 1; 0 when it would take more
-// than EMBER_WALK_DIMS.
+// Fills a table of EMBER_WALK_ITEMS(count) for `views`, which have the same sizes, none
+// of them 0. Returns the dimensions used, at least 1; 0 if it would need more than
+// EMBER_WALK_DIMS.
 uint32_t ember_cursor_table(const ember_view_t *const *views, uint32_t count,
                             int32_t *table);
 
@@ -19,7 +19,7 @@ typedef struct ember_cursor {
     char *at[EMBER_WALK_OPERANDS];
 } ember_cursor_t;
 
-// Starts at the first element; `at` has where each operand's is.
+// Starts at the first element; `at` is the position in each operand.
 void ember_cursor_start(ember_cursor_t *cursor, const int32_t *table, uint32_t dims,
                         uint32_t operands, char *const *at);
 

@@ -22,7 +22,7 @@ ember_dtype_t ember_class_dtype(ember_class_t class) {
                                       : EMBER_S64;
 }
 
-// A cast in the range of int64; the lowest number for what lies outside and NaN, as
+// A cast in the range of int64; the lowest number for anything outside and NaN, like
 // the x86 instruction that PyTorch's casts compile to.
 static int64_t to_s64(ember_number_t number) {
     const uint32_t exponent = (uint32_t)((uint64_t)number.s64 >> 52) & 0x7ff;
@@ -44,7 +44,7 @@ static void convert(ember_number_t *number, ember_class_t from, ember_class_t to
     }
 }
 
-// Whether the number is not zero; zeros of floats may have a sign.
+// Whether the number is not zero; float zeros may have a sign.
 static bool truth(ember_number_t number, ember_class_t class) {
     uint64_t bits = (uint64_t)number.s64;
     if (class == EMBER_CLASS_F32) {
@@ -55,7 +55,7 @@ static bool truth(ember_number_t number, ember_class_t class) {
     return bits != 0;
 }
 
-// Makes the bytes of an element, with zeros above, a number of its dtype's class.
+// Converts the bytes of an element, with zeros above, to a number of its dtype's class.
 static void widen(ember_number_t *number, uint32_t dtype, uint32_t size) {
     const uint32_t low = (uint32_t)number->s64;
     if (dtype == EMBER_F16) {
@@ -68,7 +68,7 @@ static void widen(ember_number_t *number, uint32_t dtype, uint32_t size) {
     }
 }
 
-// The opposite: only the lowest bytes count.
+// The reverse: only the lowest bytes count.
 static void narrow(ember_number_t *number, uint32_t dtype) {
     if (dtype == EMBER_F16) {
         number->s64 = ember_f16_from_f32(number->f32);
@@ -105,7 +105,7 @@ void ember_elements_cast(const ember_elements_t *to, const ember_elements_t *fro
     const ember_class_t target = ember_class_of(to->dtype);
     const uint32_t from_size = ember_dtype_size(from->dtype);
     const uint32_t to_size = ember_dtype_size(to->dtype);
-    ember_elements_t source = *from; // in registers: what is written is not theirs
+    ember_elements_t source = *from; // in registers: writes cannot alias it
     ember_elements_t result = *to;
     for (; count > 0; count--) {
         ember_number_t number = {.s64 = read_bytes(from_size, source.at)};

@@ -22,8 +22,8 @@ typedef union ember_number {
     int64_t s64;
 } ember_number_t;
 
-// Elementary steps (ember_node_work()) to add one element of any dtype to another,
-// where that is done element by element.
+// Elementary steps (ember_node_work()) of adding one element of any dtype to another,
+// element by element.
 enum { EMBER_STEPS_ANY = 8 };
 
 // The class in which elements of `dtype` are computed.
@@ -32,7 +32,7 @@ ember_class_t ember_class_of(uint32_t dtype);
 // Bytes of a number of `class`.
 uint32_t ember_class_size(ember_class_t class);
 
-// The dtype that has exactly the numbers of `class`.
+// The dtype whose numbers are exactly those of `class`.
 ember_dtype_t ember_class_dtype(ember_class_t class);
 
 // Elements of any dtype in memory, `step` bytes apart.
@@ -45,8 +45,8 @@ typedef struct ember_elements {
 // An array of numbers of `class`.
 ember_elements_t ember_elements_of(ember_class_t class, const void *numbers);
 
-// Casts `count` elements, in place too where no step of `to` is longer. Rounds, wraps
-// and truncates as PyTorch's casts do.
+// Casts `count` elements, also in place if no step of `to` is longer. Rounds, wraps and
+// truncates like PyTorch's casts.
 void ember_elements_cast(const ember_elements_t *to, const ember_elements_t *from,
                          uint32_t count);
 
@@ -63,7 +63,7 @@ void ember_elements_load(ember_class_t class, void *to, uint32_t dtype,
 void ember_elements_store(ember_class_t class, const void *from, uint32_t dtype,
                           void *to, int32_t step, uint32_t count);
 
-// Changes an array in place from one class to another; 8 bytes for each number.
+// Converts an array in place from one class to another; 8 bytes for each number.
 void ember_numbers_convert(void *numbers, ember_class_t from, ember_class_t to,
                            uint32_t count);
 

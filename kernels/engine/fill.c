@@ -24,7 +24,7 @@ ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
     return ember_node_status(node);
 }
 
-// What is there already is copied behind itself, so that there is twice as much.
+// Copies what is there already behind itself, which doubles it.
 int32_t ember_fill_run(const void *state) {
     const ember_fill_t *s = state;
     const size_t bytes = (size_t)s->count * s->size;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Filling a whole tensor with one number: the dim order does not matter.
+// Fills a whole tensor with one number: the dim order does not matter.
 #ifndef EMBER_KERNELS_ENGINE_FILL_H
 #define EMBER_KERNELS_ENGINE_FILL_H
 
@@ -13,11 +13,11 @@ typedef struct ember_fill {
     uint32_t number[2]; // the element's bytes first
 } ember_fill_t;
 
-// Checks that output `arg` has the shape of the int list at argument 0, which may
-// be a list of one symbolic size.
+// Checks that output `arg` has the shape of the int list at argument 0, which may be a
+// list of one symbolic size.
 void ember_fill_output(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
 
-// Fills `state` with `value`, which the dtype of `tensor` must hold; returns the node's
+// Fills `state` with `value`, which must fit the dtype of `tensor`; returns the node's
 // status.
 EMBER_MUST_USE ember_status_t ember_fill_prepare(ember_node_t *node, void *state,
                                                  const ember_tensor_t *tensor,

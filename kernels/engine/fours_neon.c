@@ -6,7 +6,7 @@
 
 enum { MOST = 16 }; // bytes of four numbers
 
-// One operand of a line: where it lies, or four times one number in `room`.
+// One operand of a line: in place, or one number four times in `room`.
 static const uint8_t *spread(const uint8_t *from, uint32_t step, uint32_t size,
                              uint8_t *room) {
     for (uint32_t i = 0; step == 0 && i < 4; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise functions of float32 or float16 with Advanced SIMD, from memory to
-// memory, four numbers at a time in float32, rounded when they are stored.
+// Element-wise functions of float32 or float16 with NEON, from memory to memory, four
+// numbers at a time in float32, rounded when they are stored.
 #ifndef EMBER_KERNELS_ENGINE_FOURS_NEON_H
 #define EMBER_KERNELS_ENGINE_FOURS_NEON_H
 
@@ -8,15 +8,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// Functions whose loops and arrays are to be instructions and registers. With checks in
-// each access a compiler takes minutes for that.
+// Functions whose loops and arrays must become instructions and registers. With checks
+// in each access this takes compilers minutes.
 #ifdef __SANITIZE_ADDRESS__
 #define EMBER_NEON_INLINE static inline
 #else
 #define EMBER_NEON_INLINE static inline __attribute__((always_inline))
 #endif
 
-// Groups of four behind each other; an operand may be the same four again and again.
+// Adjacent groups of four; an operand may be the same four repeated.
 typedef struct ember_neon_fours {
     uint8_t *y;
     const uint8_t *a;
@@ -32,12 +32,12 @@ typedef struct ember_neon_fours {
 // Computes all groups.
 typedef void (*ember_neon_fours_fn)(const ember_neon_fours_t *fours);
 
-// Computes a line: `count` is of elements here, steps are 1, or 0 where an operand is
-// one number. `y` may be an operand. All but the last group are read and written where
-// they lie.
+// Computes a line: here `count` is in elements, and steps are 1, or 0 if an operand is
+// one number. `y` may be an operand. All groups except the last are read and written in
+// place.
 void ember_neon_line(const ember_neon_fours_t *line, ember_neon_fours_fn compute);
 
-// NaN stays, and so does a zero that equals a bound.
+// NaN stays NaN, and a zero equal to a bound keeps its sign.
 EMBER_NEON_INLINE float32x4_t neon_between(float32x4_t x, float32x4_t low,
                                            float32x4_t high) {
     const float32x4_t y = vbslq_f32(vcltq_f32(x, low), low, x);

@@ -10,8 +10,8 @@
 
 enum { LANES = 4 };
 
-// Finishes `width` sums of row i from column j. Not inlined: it is small beside the
-// sums, and its code would come once per block shape.
+// Finishes `width` sums of row i from column j. Not inlined: its time is small compared
+// with the sums, and its code would be repeated for each block shape.
 static __attribute__((noinline)) void store(const ember_gemm_f32_t *gemm, int32_t i,
                                             int32_t j, const float *sums, int width) {
     const float alpha = gemm->alpha;
@@ -55,7 +55,7 @@ block_rows(const ember_gemm_f32_t *gemm, int32_t i, int32_t j, int height, int w
         }
         b += gemm->b_stride;
     }
-    // A copy, so that the sums themselves live in registers.
+    // A copy, so that the sums themselves stay in registers.
     float row[8], next[8];
 #pragma GCC unroll 8
     for (int w = 0; w < width; w++) {
@@ -96,7 +96,7 @@ void ember_gemm_f32_rows(const ember_gemm_f32_t *gemm) {
 }
 
 // c[i, j], with b's columns dense. One sum: GCC keeps it in registers, and clang
-// makes a vector of it, which it does not of several columns at once.
+// vectorises it, unlike several columns at once.
 static float dot(const float *a, const float *b, int32_t count) {
     float sums[LANES] = {0};
     int32_t k = 0;

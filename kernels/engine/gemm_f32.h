@@ -38,7 +38,7 @@ void ember_gemm_f32_rows(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_columns(const ember_gemm_f32_t *gemm);
 
 // With Helium: products are fused with the sums, and a sum of _columns has its last
-// elements in the lanes where they fall. So each element differs from the portable
+// elements in whatever lanes they fall into. So each element differs from the portable
 // one by the rounding of its products, at most about 1e-6 of the sum of their
 // magnitudes; and Helium flushes denormals to zero.
 void ember_gemm_f32_rows_mve(const ember_gemm_f32_t *gemm);
@@ -48,8 +48,8 @@ void ember_gemm_f32_columns_mve(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_rows_fpu(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_columns_fpu(const ember_gemm_f32_t *gemm);
 
-// With Advanced SIMD: products are fused with the sums, and a sum of _columns has the
-// last elements in the lanes where vectors end. The same tolerance; denormals stay.
+// With NEON: products are fused with the sums, and a sum of _columns has the last
+// elements in the lanes where vectors end. The same tolerance; denormals stay.
 void ember_gemm_f32_rows_neon(const ember_gemm_f32_t *gemm);
 void ember_gemm_f32_columns_neon(const ember_gemm_f32_t *gemm);
 

@@ -2,9 +2,9 @@
 // float32 matrix product in the scalar unit of Cortex-M. Contract: gemm_f32.h; the bits
 // of the portable forms.
 //
-// _rows: 4 x 4 sums, or 8 or 12 columns of a row alone; _columns: four dot products.
-// What is left of rows and columns is computed with some of those before, again.
-// Matrices that are smaller than a block are left to the portable forms.
+// _rows: 4 x 4 sums, or 8 or 12 columns of a single row; _columns: four dot products.
+// The remaining rows and columns are computed together with some of the previous ones
+// again. Matrices smaller than a block are left to the portable forms.
 #include <arm_fpu.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32
     }
 }
 
-// The same of a block, where a row has one bias, or none.
+// The same for a block whose rows have one bias each, or none.
 static void finish_block(const ember_gemm_f32_t *gemm, int32_t i, int32_t j,
                          const float sums[SUMS]) {
     float *c = gemm->c + (ptrdiff_t)i * gemm->c_stride + j;

@@ -13,8 +13,8 @@
 
 enum { LANES = 4 };
 
-// The same pointer, without a known relation to others: LLVM would keep one of them
-// and add the distances to the rest in every step of a loop.
+// The same pointer with its relation to others hidden: LLVM would otherwise keep one of
+// them and add the distances in every step of a loop.
 INLINE const float *separate(const float *pointer) {
     __asm__("" : "+r"(pointer));
     return pointer;
@@ -28,7 +28,7 @@ typedef struct {
     mve_pred16_t high; // of the rest
 } strip_t;
 
-// Finishes `rows` rows of sums in a strip, from row i on, where columns have biases of
+// Finishes `rows` rows of sums in a strip, from row i on, if columns have biases of
 // their own.
 static __attribute__((noinline)) void finish_columns(const ember_gemm_f32_t *gemm,
                                                      int32_t i, const strip_t *strip,
@@ -57,7 +57,7 @@ static __attribute__((noinline)) void finish_columns(const ember_gemm_f32_t *gem
     }
 }
 
-// The same where a row has one bias, or none: adding -0 changes no number.
+// The same if a row has one bias, or none: adding -0 changes no number.
 static __attribute__((noinline)) void finish(const ember_gemm_f32_t *gemm, int32_t i,
                                              const strip_t *strip,
                                              const float32x4_t (*sums)[2],

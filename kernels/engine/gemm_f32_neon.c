@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// float32 matrix product with Advanced SIMD. Contract and tolerance: gemm_f32.h.
+// float32 matrix product with NEON. Contract and tolerance: gemm_f32.h.
 //
-// _rows: blocks of 4 x 16 sums, vectors of b times lanes of a; a row alone takes 32
+// _rows: blocks of 4 x 16 sums, vectors of b times lanes of a; a single row takes 32
 // columns at a time. _columns: 4 x 4 dot products, or 8 of one row or column: enough
-// sums that none waits for the one before it. What is left of the columns is computed
-// with some of those before, again. Matrices too narrow for vectors are left to the
+// sums that none waits for the one before. The remaining columns are computed together
+// with some of the previous ones again. Matrices too narrow for vectors are left to the
 // portable forms.
 #include <arm_neon.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #define INLINE   static inline __attribute__((always_inline))
 #define NOINLINE static __attribute__((noinline))
 
-// A loop of constant bounds, which becomes a row of instructions.
+// A loop with constant bounds, which is unrolled.
 #define EACH(INDEX, COUNT) for (int INDEX = 0; INDEX < (COUNT); INDEX++)
 
 enum { LANES = 4, MOST_HEIGHT = 8, MOST_VECTORS = 8, MOST_SUMS = 16 };
@@ -79,7 +79,7 @@ INLINE float32x4_t add_lane(float32x4_t sum, float32x4_t b, float32x4_t a, int l
 }
 
 // c[i .. i + height, j .. j + LANES * vectors]. The last three are constants. Each sum
-// is in `chains` parts: so many that none waits for the product before it.
+// is split into `chains` parts: enough that none waits for the product before it.
 INLINE void block_rows(const ember_gemm_f32_t *gemm, int32_t i, int32_t j, int height,
                        int vectors, int chains) {
     const ptrdiff_t a_stride = gemm->a_stride;
@@ -120,7 +120,7 @@ INLINE void block_rows(const ember_gemm_f32_t *gemm, int32_t i, int32_t j, int h
         b += gemm->b_stride;
         a++;
     }
-    // A copy, so that the sums themselves live in registers.
+    // A copy, so that the sums themselves stay in registers.
     float32x4_t made[MOST_SUMS];
     EACH(h, height) EACH(v, vectors) {
         for (int c = 1; c < chains; c++) {
@@ -189,7 +189,8 @@ INLINE float32x4_t totals(const float32x4_t *sums) {
     return vpaddq_f32(vpaddq_f32(sums[0], sums[1]), vpaddq_f32(sums[2], sums[3]));
 }
 
-// Adds the products of four elements of each row and column; the last `left` of them.
+// Adds the products of four elements of each row and column; only the last `left`
+// count.
 INLINE void add_products(float32x4_t *sums, const float *a, ptrdiff_t a_stride,
                          const float *b, ptrdiff_t b_stride, int height, int width,
                          int32_t left) {
@@ -229,7 +230,7 @@ INLINE void block_columns(const ember_gemm_f32_t *gemm, int32_t i, int32_t j,
         a += LANES;
         b += LANES;
     }
-    if (left > 0) { // the last four once more, without those that are in
+    if (left > 0) { // the last four again, without those already added
         a -= LANES - left;
         b -= LANES - left;
         add_products(sums, a, a_stride, b, b_stride, height, width, left);

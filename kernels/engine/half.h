@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // float16 from and to float, rounded to nearest even, in integers and without branches:
-// compilers bring loops of these into vectors. For files with such loops; others call
+// compilers vectorise loops of these. For files with such loops; others call
 // element.h's functions.
 #ifndef EMBER_KERNELS_ENGINE_HALF_H
 #define EMBER_KERNELS_ENGINE_HALF_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading indices from tensor data, and combining elements in place.
+// Reads indices from tensor data, and combines elements in place.
 #ifndef EMBER_KERNELS_ENGINE_INDEX_H
 #define EMBER_KERNELS_ENGINE_INDEX_H
 
@@ -8,11 +8,11 @@
 // Whether tensors of this dtype can be indices: int32 or int64.
 bool ember_is_index_dtype(uint32_t dtype);
 
-// The index at `data`; -1 when it is not in [0, size). With `wrap`, negative ones
-// count from the end.
+// The index at `data`; -1 if it is not in [0, size). With `wrap`, negative ones count
+// from the end.
 int32_t ember_index_read(const void *data, uint32_t dtype, int32_t size, bool wrap);
 
-// The same in place, for loops over many.
+// The same inline, for loops over many.
 static inline int32_t ember_index_at(const void *data, uint32_t dtype, int32_t size,
                                      bool wrap) {
     int64_t index =

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-// The walk over all dimensions but `dim`, which gives the steps of a line.
+// The walk over all dimensions except `dim`, which gives the steps of a line.
 static bool fill(ember_lines_t *s, const ember_tensor_t *x, const ember_tensor_t *y,
                  uint32_t dim) {
     int32_t rows[EMBER_MAX_RANK * 3];

@@ -40,10 +40,10 @@ static void read_operand(ember_node_t *node, const ember_map_ops_t *ops, uint32_
     }
 }
 
-// ATen casts operands to the common dtype before it computes. That makes a difference
-// for integers that have no say in it, 0-d tensors and Scalars: as int8, 200 is -56.
-// The lowest bytes come first, so that reading it as the other dtype is the cast; a
-// shorter one needs none, unless its sign gets lost: false.
+// ATen casts operands to the common dtype before it computes. For integers that do not
+// take part in promotion (0-d tensors and Scalars) this matters: as int8, 200 is -56.
+// The lowest bytes come first, so reading it as the other dtype is the cast; a shorter
+// dtype needs no cast, unless its sign gets lost: false.
 static bool cast_integer(ember_tensor_t *tensor, uint8_t dtype) {
     if (tensor->rank > 0 || dtype == EMBER_B1) {
         return true;
@@ -155,8 +155,8 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
 
 // --- run -----------------------------------------------------------------------
 
-// Operands that are not direct are read in blocks; one that repeats a number all
-// along the row is read once.
+// Operands that are not direct are read in blocks; one that is constant along the row
+// is read once.
 static void run_row(const ember_map_t *map, char *const *start, const int32_t *row) {
     const ember_class_t class = (ember_class_t)map->class;
     const uint32_t inputs = map->ops->inputs;
@@ -189,7 +189,7 @@ static void run_row(const ember_map_t *map, char *const *start, const int32_t *r
                 array.dtype = EMBER_B1;
                 array.step = 1;
             }
-            if (map->dtype != map->dtypes[0]) { // wraps, or rounds, as the result's
+            if (map->dtype != map->dtypes[0]) { // wraps or rounds like the result
                 const ember_elements_t result = {x[0], map->dtype, array.step};
                 ember_elements_cast(&result, &array, count);
                 array.dtype = map->dtype;

@@ -57,7 +57,7 @@ ember_status_t ember_map_f16_2_prepare(ember_node_t *node, void *state) {
     return s->dims > 0 || y.numel == 0 ? EMBER_OK : EMBER_UNSUPPORTED;
 }
 
-// Widens an operand's part of a line; one number where it is the same all along.
+// Widens an operand's part of a line; just one number if it is constant.
 static uint32_t take(float *to, const char *from, int32_t step, int32_t count) {
     ember_neon_widen(to, from, step, step == 0 ? 1 : count, true);
     return step != 0;

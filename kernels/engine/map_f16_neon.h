@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise kernels of two float16 operands with Advanced SIMD, of any layouts, one
-// repeated along the other, or a Scalar. Lines are widened, computed in float32 and
-// rounded: the portable kernels' bits, but for those of NaN.
+// Element-wise kernels of two float16 operands with NEON, in any layouts, one repeated
+// along the other, or a Scalar. Lines are widened, computed in float32 and rounded: the
+// portable kernels' bits, except those of NaN.
 #ifndef EMBER_KERNELS_ENGINE_MAP_F16_NEON_H
 #define EMBER_KERNELS_ENGINE_MAP_F16_NEON_H
 
@@ -10,8 +10,8 @@
 
 typedef struct ember_map_f16_2 {
     char *data[3]; // y, a, b
-    float number;  // b, where it is a Scalar
-    bool scalar;   // it is
+    float number;  // b, if it is a Scalar
+    bool scalar;   // b is a Scalar
     uint8_t dims;  // of the table; 0: no elements
     int32_t table[EMBER_WALK_ITEMS(3)];
 } ember_map_f16_2_t;

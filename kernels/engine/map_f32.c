@@ -82,8 +82,8 @@ ember_status_t ember_map_f32_2_prepare(ember_node_t *node, void *state) {
     return EMBER_OK;
 }
 
-// Reads the three numbers of the repeated operand off a joined walk, where its
-// steps are in column `k`; false when it is repeated in another way.
+// Reads the three numbers of the repeated operand from a joined walk, whose column `k`
+// has its steps; false if it is repeated in another way.
 static bool repetition(const int32_t *table, uint32_t dims, uint32_t k,
                        ember_map_f32_broadcast_t *s) {
     uint32_t first = 0;
@@ -102,7 +102,7 @@ static bool repetition(const int32_t *table, uint32_t dims, uint32_t k,
         s->outer = (uint32_t)table[0];
         first++;
     }
-    if (first < last) { // joined dimensions: a second one would not continue the first
+    if (first < last) { // joined: a second one would not continue the first
         s->count = (uint32_t)table[first * 4];
         return first + 1 == last && table[first * 4 + 1 + k] == (int32_t)sizeof(float);
     }
@@ -136,7 +136,7 @@ ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node, void *state) 
         return EMBER_UNSUPPORTED;
     }
     const uint32_t dims = ember_walk_fill(operands, 3, table);
-    // the whole operand must lie like the output: its steps are the output's
+    // the whole operand must have the output's layout: its steps are the output's
     for (uint32_t d = 0; d < dims; d++) {
         if (table[d * 4 + 1] != table[d * 4 + (s->swapped ? 3 : 2)] &&
             table[d * 4] != 1) {

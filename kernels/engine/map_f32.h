@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise kernels for float32 tensors of one memory layout: no walk, no dtype
-// but float, 12 to 16 bytes of state. Whatever else a call may need is refused, so
-// that the generic kernel takes it.
+// Element-wise kernels for float32 tensors of one memory layout: no walk, no dtype but
+// float, 12 to 16 bytes of state. Anything else is refused, so that the generic kernel
+// takes it.
 #ifndef EMBER_KERNELS_ENGINE_MAP_F32_H
 #define EMBER_KERNELS_ENGINE_MAP_F32_H
 
@@ -13,7 +13,7 @@ typedef struct ember_map_f32_1 {
     uint32_t count; // elements
 } ember_map_f32_1_t;
 
-// As ember_map_f32_1_t, of float32 or float16: for variants that are made for both.
+// Like ember_map_f32_1_t, for float32 or float16: for variants that support both.
 typedef struct ember_map_float_1 {
     const void *a; // (count,)
     void *y;       // (count,); may be a
@@ -28,9 +28,8 @@ typedef struct ember_map_f32_2 {
     uint32_t count; // elements
 } ember_map_f32_2_t;
 
-// y = f(a, b) where one operand has the whole layout and the other is repeated:
-// it is the same along `inner` elements, has `count` numbers, and starts over
-// `outer` times.
+// y = f(a, b) where one operand has the whole layout and the other is repeated: it is
+// constant along `inner` elements, has `count` numbers, and repeats `outer` times.
 typedef struct ember_map_f32_broadcast {
     const float *a;
     const float *b;
@@ -39,7 +38,7 @@ typedef struct ember_map_f32_broadcast {
     uint32_t count;
     uint32_t inner;
     bool swapped; // `a` is the repeated one
-    float number; // what b points to when it is a Scalar
+    float number; // storage of b if it is a Scalar
 } ember_map_f32_broadcast_t;
 
 // y = f(a, b) where b is a Scalar.
@@ -59,7 +58,7 @@ EMBER_MUST_USE ember_status_t ember_map_f32_broadcast_prepare(ember_node_t *node
                                                               void *state);
 EMBER_MUST_USE ember_status_t ember_map_f32_scalar_prepare(ember_node_t *node,
                                                            void *state);
-// As _broadcast_prepare, but b may be a Scalar, too.
+// Like _broadcast_prepare, but b may also be a Scalar.
 EMBER_MUST_USE ember_status_t ember_map_f32_either_prepare(ember_node_t *node,
                                                            void *state);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of element-wise kernels with Advanced SIMD, with the states of map_f32.h.
-// Results are the portable kernels' bit for bit, but for the bits of NaN.
+// Loops of element-wise NEON kernels, with the states of map_f32.h. Results are the
+// portable kernels' bit for bit, except the bits of NaN.
 #ifndef EMBER_KERNELS_ENGINE_MAP_F32_NEON_H
 #define EMBER_KERNELS_ENGINE_MAP_F32_NEON_H
 
 #include "kernels/engine/fours_neon.h"
 #include "kernels/engine/map_f32.h"
 
-// Elements of a round of the loop: so many that its overhead hardly counts.
+// Elements of a turn of the loop: enough that its overhead hardly counts.
 enum { EMBER_NEON_ROUND = 16 };
 
 // y[i] = f(x[i]), i < count; y may be x.
@@ -36,7 +36,8 @@ EMBER_NEON_INLINE float32x4_t neon_four(const float *x, uint32_t step) {
     return step == 0 ? vdupq_n_f32(*x) : vld1q_f32(x);
 }
 
-// y[i] = f(a[i], b[i]), i < count. Steps are constants, 1 or 0; y may be what has 1.
+// y[i] = f(a[i], b[i]), i < count. Steps are constants, 1 or 0; y may be an operand of
+// step 1.
 EMBER_NEON_INLINE void neon_map_2(float *y, const float *a, uint32_t a_step,
                                   const float *b, uint32_t b_step, uint32_t count,
                                   neon_two_fn f) {
@@ -66,7 +67,7 @@ EMBER_NEON_INLINE void neon_map_2(float *y, const float *a, uint32_t a_step,
     }
 }
 
-// An ember_row_f32_fn. What is repeated may not be y, so it is read once.
+// An ember_row_f32_fn. The repeated operand may not be y, so it is read once.
 EMBER_NEON_INLINE void neon_row_2(float *y, const float *a, uint32_t a_step,
                                   const float *b, uint32_t b_step, uint32_t count,
                                   neon_two_fn f) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise kernels of one float32 or float16 tensor with Advanced SIMD. Results are
-// the portable kernels' bit for bit, but for the bits of NaN.
+// Element-wise kernels of one float32 or float16 tensor with NEON. Results are the
+// portable kernels' bit for bit, except the bits of NaN.
 #ifndef EMBER_KERNELS_ENGINE_MAP_NEON_H
 #define EMBER_KERNELS_ENGINE_MAP_NEON_H
 

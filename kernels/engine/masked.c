@@ -15,7 +15,7 @@ ember_status_t ember_masked_prepare(ember_masked_t *masked, ember_node_t *node,
     const int64_t numel = ember_view_numel(whole);
 
     if (!ember_is_mask_dtype(mask->dtype) || numel > INT32_MAX) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "mask: dtype or size");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "mask: wrong dtype or size");
     }
     masked->mask = mask->data;
     masked->whole = whole->data;
@@ -77,7 +77,8 @@ ember_status_t ember_masked_index(ember_node_t *node, uint32_t arg,
         return ember_node_status(node);
     }
     if (found != 1 || !ember_is_mask_dtype(mask->dtype)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "index: not one mask");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "index: needs exactly one mask");
     }
     return EMBER_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The elements of a tensor where a mask is true, one behind the other.
+// The elements of a tensor where a mask is true, one after the other.
 #ifndef EMBER_KERNELS_ENGINE_MASKED_H
 #define EMBER_KERNELS_ENGINE_MASKED_H
 
@@ -25,14 +25,14 @@ EMBER_MUST_USE ember_status_t ember_masked_prepare(ember_masked_t *masked,
                                                    uint32_t mask_count,
                                                    const ember_view_t *whole);
 
-// Elements that are true, of the mask itself.
+// The number of true elements of the mask itself.
 uint32_t ember_masked_count(const ember_masked_t *masked);
 
 // Copies the first `count` elements to `picked`.
 void ember_masked_read(const ember_masked_t *masked, char *picked, uint32_t count);
 
-// Finds the one mask in the list of optional index tensors `arg`, and the dimension
-// that it starts at. UNSUPPORTED when there are others, or none.
+// Finds the single mask in the list of optional index tensors `arg`, and the dimension
+// at which it starts. UNSUPPORTED if there are others, or none.
 EMBER_MUST_USE ember_status_t ember_masked_index(ember_node_t *node, uint32_t arg,
                                                  ember_tensor_t *mask, uint32_t *place);
 

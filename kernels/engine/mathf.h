@@ -3,9 +3,9 @@
 // same bits on every board.
 //
 // At most 2 ulp from the true value (tan, asin, acosh, atan2, sigmoid 3; gelu 2 ulp of
-// x), denormal results excepted (measured by tests/unit/python/test_mathf.py).
+// x), except for denormal results (measured by tests/unit/python/test_mathf.py).
 // Infinities, NaN and signed zeros as in C's <math.h>; errno and the floating-point
-// flags are left alone.
+// flags are not touched.
 #ifndef EMBER_KERNELS_ENGINE_MATHF_H
 #define EMBER_KERNELS_ENGINE_MATHF_H
 
@@ -41,7 +41,7 @@ float ember_atanhf(float x);
 float ember_erff(float x);
 float ember_sigmoidf(float x);
 float ember_geluf(float x);      // x * (1 + erf(x / sqrt 2)) / 2
-float ember_gelu_tanhf(float x); // its tanh approximation, as PyTorch spells it
+float ember_gelu_tanhf(float x); // its tanh approximation, with PyTorch's formula
 
 float ember_floorf(float x);
 float ember_ceilf(float x);
@@ -76,7 +76,7 @@ static inline float ember_pow2(int32_t n) {
     return ember_float_from((uint32_t)(n + 127) << 23);
 }
 
-// x * 2^n, n in [-252, 254]; in two steps, as 2^n may not be a float.
+// x * 2^n, n in [-252, 254]; in two steps, because 2^n may not be a float.
 static inline float ember_scale2(float x, int32_t n) {
     return x * ember_pow2(n / 2) * ember_pow2(n - n / 2);
 }
@@ -86,7 +86,7 @@ static inline int32_t ember_nearest(float x) {
     return (int32_t)(x + ember_copysignf(0.5f, x));
 }
 
-// Takes a positive finite x apart: x = *m * 2^k with m in [sqrt 1/2, sqrt 2).
+// Splits a positive finite x: x = *m * 2^k with m in [sqrt 1/2, sqrt 2).
 int32_t ember_split2(float x, float *m);
 
 #endif // EMBER_KERNELS_ENGINE_MATHF_H

@@ -33,7 +33,7 @@ static float log_sum(float f, float low, float k) {
     return k * LN2_HI - ((half - (s * (half + p) + low)) - f);
 }
 
-// True when log(x) is not a plain number; then *value is it.
+// True if log(x) is not an ordinary number; then it is in *value.
 static int special(float x, float *value) {
     if (x > 0.0f && x < EMBER_INF) {
         return 0;

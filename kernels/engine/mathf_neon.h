@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of four floats: the bits of mathf.h's.
+// Functions of four floats, with the bits of mathf.h's.
 #ifndef EMBER_KERNELS_ENGINE_MATHF_NEON_H
 #define EMBER_KERNELS_ENGINE_MATHF_NEON_H
 

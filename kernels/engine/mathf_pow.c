@@ -20,8 +20,8 @@ static pair_t sum(float a, float b) {
     return (pair_t){high, b - (high - a)};
 }
 
-// a * b exactly, from the products of 12-bit halves: a fused multiply-add would be
-// slow and large where the hardware has none.
+// a * b exactly, from the products of 12-bit halves: a fused multiply-add would be slow
+// and large on cores without the instruction.
 static pair_t product(float a, float b) {
     const float a_high = ember_float_from(ember_float_bits(a) & 0xfffff000u);
     const float b_high = ember_float_from(ember_float_bits(b) & 0xfffff000u);

@@ -54,8 +54,8 @@ float ember_remainderf(float x, float y) {
     return rest != 0.0f && (rest < 0.0f) != (y < 0.0f) ? rest + y : rest;
 }
 
-// The quotient is formed without the remainder first, so that rounding cannot lift
-// it over an integer.
+// The quotient is computed without the remainder first, so that rounding cannot lift it
+// above an integer.
 float ember_floor_dividef(float x, float y) {
     if (y == 0.0f) {
         return x / y;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of mathf.h's functions that variants for vectors need, too. Terms of
-// polynomials are those of the highest power first.
+// Constants of mathf.h's functions that vector variants also need. The terms of
+// polynomials start with the highest power.
 #ifndef EMBER_KERNELS_ENGINE_MATHF_TERMS_H
 #define EMBER_KERNELS_ENGINE_MATHF_TERMS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trigonometric functions. The argument is reduced exactly, by a multiplication
-// with as many bits of 2 / pi as matter, so that large arguments need no care.
+// Trigonometric functions. The argument is reduced exactly, by a multiplication with as
+// many bits of 2 / pi as matter, so that large arguments need no special case.
 #include <stdbool.h>
 
 #include "kernels/engine/mathf.h"

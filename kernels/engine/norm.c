@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-// Finds the blocks of `tensor`; from its last dimension on, strides must go on from
+// Finds the blocks of `tensor`; from its last dimension on, strides must continue from
 // `outer`, then from 1, then from the size of a block.
 static bool find_blocks(const ember_tensor_t *tensor, ember_norm_vector_t *vector) {
     int32_t strides[EMBER_MAX_RANK];
@@ -61,7 +61,7 @@ void ember_norm_output(ember_node_t *node, uint32_t arg, uint32_t rank,
     set_vector(node, &tensor, true, vector);
 }
 
-// Where element `i` lies.
+// The position of element `i`.
 static char *element(const ember_norm_vector_t *vector, uint32_t i) {
     size_t at = i;
     if (vector->inner > 1) {
@@ -125,7 +125,7 @@ ember_status_t ember_norm_rows_tensors(ember_norm_rows_t *rows, const ember_tens
     return EMBER_OK;
 }
 
-// Where logical element `i` lies in operand 1 (x) or 2 (y), in elements.
+// The position of logical element `i` in operand 1 (x) or 2 (y), in elements.
 static size_t place(const ember_norm_rows_t *s, uint32_t operand, uint32_t i) {
     if (s->dims == 0) {
         return i;
@@ -148,7 +148,7 @@ static void run_row(const ember_norm_rows_t *s, uint32_t row) {
     const uint32_t begin = row * s->count;
     double sum = 0.0;
     double squares = 0.0;
-    for (uint32_t i = 0; i < s->count; i++) {
+    for (uint32_t i = 0; i < s->count && !s->uncentred; i++) {
         sum += get(s, begin + i);
     }
     const double mean = sum / s->count;
@@ -168,8 +168,10 @@ static void run_row(const ember_norm_rows_t *s, uint32_t row) {
                                (get(s, at) - mean) * rstd * weight + bias);
         }
     }
-    ember_norm_set(&s->mean, row, mean);
-    ember_norm_set(&s->rstd, row, rstd);
+    if (!s->uncentred) {
+        ember_norm_set(&s->mean, row, mean);
+        ember_norm_set(&s->rstd, row, rstd);
+    }
 }
 
 void ember_norm_rows_run(const ember_norm_rows_t *rows) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// y = (x - mean) / sqrt(var + eps) * weight + bias, of which the normalisation
+// y = (x - mean) / sqrt(var + eps) * weight + bias, of which all normalisation
 // operators are forms. Any dtype, computed in double.
 #ifndef EMBER_KERNELS_ENGINE_NORM_H
 #define EMBER_KERNELS_ENGINE_NORM_H
 
 #include "kernels/engine/axis.h"
 
-// A parameter, whose elements are counted in logical order; `data` may be NULL when it
-// is None. In memory each block of (outer, inner) elements lies as (inner, outer).
+// A parameter, whose elements are counted in logical order; `data` may be NULL if it is
+// None. In memory each block of (outer, inner) elements is stored as (inner, outer).
 typedef struct ember_norm_vector {
     char *data;
-    uint32_t inner; // 1: all lie in order
+    uint32_t inner; // 1: all are in order
     uint32_t outer;
     uint8_t dtype;
     uint8_t size; // bytes of an element
@@ -47,16 +47,17 @@ typedef struct ember_norm_rows {
     uint32_t rows;
     uint32_t count;  // elements of a row
     uint32_t repeat; // elements of a row that share a weight
-    uint32_t period; // weights over which rows go, then start again
+    uint32_t period; // number of weights, which repeat along the rows
     uint8_t x_dtype;
     uint8_t y_dtype;
     uint8_t x_size;
     uint8_t y_size;
     uint8_t dims;                       // 0: both are contiguous
+    bool uncentred;                     // the mean is taken for 0, and nothing is saved
     int32_t table[3 * EMBER_NORM_DIMS]; // {size, x stride, y stride}, in elements
 } ember_norm_rows_t;
 
-// Fills what follows from the tensors: data, dtypes, and where elements lie.
+// Fills what follows from the tensors: data, dtypes, and where elements are.
 EMBER_MUST_USE ember_status_t ember_norm_rows_tensors(ember_norm_rows_t *rows,
                                                       const ember_tensor_t *x,
                                                       const ember_tensor_t *y);

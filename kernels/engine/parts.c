@@ -20,8 +20,8 @@ static ember_status_t add_strided(ember_parts_t *parts, ember_copy_t *items,
     return ember_copy_prepare(&items[parts->count++], node, dst, src);
 }
 
-// Adds `part`, which is the next region of the whole, `region`. UNSUPPORTED when their
-// layouts are not alike, or there is no room left.
+// Adds `part`, the next region of the whole, `region`. UNSUPPORTED if their layouts
+// differ, or there is no room left.
 static ember_status_t add_dense(ember_parts_t *parts, ember_part_t *items,
                                 ember_node_t *node, const ember_view_t *region,
                                 const ember_view_t *part) {
@@ -59,7 +59,7 @@ static ember_status_t add_source(ember_parts_t *parts, ember_part_list_t items,
 }
 
 // Input `item` as cat sees it. False for a tensor of shape (0,), which cat skips
-// whatever the rank of the others, and for an item that is no tensor.
+// whatever the rank of the others, and for an item that is not a tensor.
 static bool cat_item(ember_node_t *node, uint32_t item, ember_view_t *view) {
     ember_tensor_t tensor;
 
@@ -70,7 +70,8 @@ static bool cat_item(ember_node_t *node, uint32_t item, ember_view_t *view) {
     return tensor.rank != 1 || tensor.numel != 0;
 }
 
-// The output's shape: of the first item that counts, with dimension `dim` summed.
+// The output's shape: that of the first item that counts, with the sum of dimension
+// `dim`.
 static uint32_t cat_shape(ember_node_t *node, uint32_t count, ember_view_t *shape) {
     ember_view_t view;
     int64_t total = 0;
@@ -110,7 +111,7 @@ ember_status_t ember_parts_prepare_cat(ember_parts_t *parts, ember_part_list_t i
     int32_t at = 0;
 
     if (count == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cat: of no tensors");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cat: no tensors");
     }
     const uint32_t dim = cat_shape(node, count, &view);
     ember_node_output(node, 2, view.rank, view.sizes, &out);
@@ -197,7 +198,8 @@ ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts, ember_part_list_
     ember_view_arg(&whole, node, 0);
     const uint32_t dim = ember_node_dim(node, 1, whole.rank);
     if (whole.rank == 0 || count != (uint32_t)whole.sizes[dim]) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "unbind: number of outputs");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "unbind: wrong number of outputs");
     }
     begin(parts, &whole, most);
     for (uint32_t i = 0; i < count; i++) {
@@ -212,7 +214,7 @@ ember_status_t ember_parts_prepare_unbind(ember_parts_t *parts, ember_part_list_
     return EMBER_OK;
 }
 
-// Length of part `item` of `size` elements, of which `left` are left.
+// The length of part `item` of `size` elements, if `left` elements are left.
 static int32_t part_length(ember_node_t *node, uint32_t item, int32_t left) {
     const bool sizes_given = ember_node_kind(node, 1) == EMBER_INT_LIST;
     const int64_t length =

@@ -3,12 +3,12 @@
 // split and unbind take them apart.
 //
 // Each part is dense, so that one step along the outer dimensions moves one run of
-// bytes per part. Any dim order will do as long as all tensors share it; a few parts
-// in other orders are strided copies.
+// bytes per part. Any dim order works as long as all tensors share it; a few parts in
+// other orders become strided copies.
 //
-// A call may have any number of parts but a state has one size, so operators come
+// A call may have any number of parts but a state has a fixed size, so operators come
 // in sizes: EMBER_PARTS_FEW, _MANY, _MOST and _STRIDED, as candidates in this order.
-// Parts of other dtypes than the whole come last: parts_convert.h.
+// Parts with other dtypes than the whole come last: parts_convert.h.
 #ifndef EMBER_KERNELS_ENGINE_PARTS_H
 #define EMBER_KERNELS_ENGINE_PARTS_H
 
@@ -87,7 +87,7 @@ EMBER_MUST_USE ember_status_t ember_parts_prepare_split(ember_parts_t *parts,
 void ember_parts_join(const ember_parts_t *parts, const ember_part_t *items);
 void ember_parts_part(const ember_parts_t *parts, const ember_part_t *items);
 
-// Either, of strided parts.
+// The same in either direction, for strided parts.
 void ember_parts_copy(const ember_parts_strided_t *strided);
 
 #endif // EMBER_KERNELS_ENGINE_PARTS_H

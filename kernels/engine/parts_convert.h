@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of any dtypes and dim orders that become a whole of another: cat and stack
+// Parts of any dtypes and dim orders joined to a whole of another dtype: cat and stack
 // with type promotion.
 #ifndef EMBER_KERNELS_ENGINE_PARTS_CONVERT_H
 #define EMBER_KERNELS_ENGINE_PARTS_CONVERT_H

@@ -28,7 +28,7 @@ ember_status_t ember_pick_list(ember_pick_args_t *args, ember_node_t *node,
     return ember_node_status(node);
 }
 
-// Shape that the index tensors broadcast to.
+// The shape that the index tensors broadcast to.
 static uint32_t index_shape(const ember_pick_args_t *args, ember_node_t *node,
                             int32_t *sizes) {
     const ember_tensor_t *tensors[EMBER_PICK_INDICES];
@@ -44,7 +44,7 @@ static uint32_t index_shape(const ember_pick_args_t *args, ember_node_t *node,
     return rank;
 }
 
-// Where the index dimensions stand in the picked tensor.
+// The position of the index dimensions in the picked tensor.
 static uint32_t index_place(const ember_pick_args_t *args) {
     for (uint32_t k = 1; k < args->count; k++) {
         if (args->dims[k] != args->dims[k - 1] + 1) {
@@ -115,7 +115,7 @@ static void index_steps(const ember_tensor_t *tensor, uint32_t rank,
     ember_view_t view;
 
     ember_view_tensor(&view, tensor);
-    if (ember_view_expand(&view, rank, sizes)) { // as index_shape() has seen to
+    if (ember_view_expand(&view, rank, sizes)) { // index_shape() has ensured it
         memcpy(steps, view.strides, rank * sizeof(steps[0]));
     }
 }

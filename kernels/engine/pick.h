@@ -2,9 +2,9 @@
 // Blocks of a tensor picked by index tensors: index, index_select and embedding read
 // them, index_put writes them.
 //
-// A block spans the dimensions that are not indexed. The index tensors broadcast to
-// one shape; its dimensions stand, in the picked tensor, where the indexed dimensions
-// stood, or in front when those are not side by side.
+// A block spans the dimensions that are not indexed. The index tensors broadcast to one
+// shape; its dimensions replace the indexed dimensions in the picked tensor, or come
+// first if those are not adjacent.
 #ifndef EMBER_KERNELS_ENGINE_PICK_H
 #define EMBER_KERNELS_ENGINE_PICK_H
 
@@ -37,7 +37,7 @@ typedef struct ember_pick {
     int32_t table[EMBER_WALK_ITEMS(EMBER_WALK_OPERANDS)]; // picked, then the indices
 } ember_pick_t;
 
-// The call's index tensors and the dimension that each indexes, ascending.
+// The call's index tensors and the dimension that each of them indexes, ascending.
 typedef struct ember_pick_args {
     ember_tensor_t tensors[EMBER_PICK_INDICES];
     uint32_t dims[EMBER_PICK_INDICES];

@@ -26,12 +26,13 @@ void ember_pick_add(const ember_copy_t *block, uint32_t dtype, char *dst,
     }
 }
 
-// --- a line: blocks that lie one step apart in what is picked -------------------
+// --- a line: blocks that are one step apart in the picked tensor -----------------
 
 enum { LINE = 32 }; // at a time; their places are on the stack
 
-// Adds to `places` in the whole tensor what `count` indices of `dtype` say, read from
-// `at`, `step` bytes apart. False: an index is out of range.
+// Adds the positions in the whole tensor that `count` indices of `dtype` give to
+// `places`; the indices are read from `at`, `step` bytes apart. False if one is out of
+// range.
 static inline bool add_read(const ember_pick_index_t *of, uint32_t dtype, bool wrap,
                             const char *at, int32_t step, uint32_t count,
                             ptrdiff_t *places) {
@@ -46,7 +47,7 @@ static inline bool add_read(const ember_pick_index_t *of, uint32_t dtype, bool w
     return true;
 }
 
-// The same of index tensor `k`, with a loop for each dtype.
+// The same for index tensor `k`, with a loop for each dtype.
 static bool add_places(const ember_pick_t *pick, uint32_t k, const char *at,
                        int32_t step, uint32_t count, ptrdiff_t *places) {
     const ember_pick_index_t of = pick->index[k];
@@ -99,7 +100,7 @@ static void move_elements(uint32_t size, bool write, char *whole,
     }
 }
 
-// Blocks of elements that lie apart: the same element of each block, then the next.
+// Blocks of elements that are apart: the same element of each block, then the next.
 static void move_scattered(const ember_pick_t *pick, const ptrdiff_t *places,
                            char *picked, int32_t step, uint32_t count) {
     const ember_copy_t *block = &pick->block;
@@ -131,8 +132,7 @@ static void move_blocks(const ember_pick_t *pick, const ptrdiff_t *places, char 
     }
 }
 
-// `at`: addresses of the first block of what is picked, and of its indices; `steps`: to
-// those of the next.
+// `at`: addresses of the first picked block, and of its indices; `steps`: to the next.
 static bool move_line(const ember_pick_t *pick, char *const *at, const int32_t *steps,
                       uint32_t first, uint32_t count) {
     const ember_copy_t *block = &pick->block;

@@ -31,7 +31,7 @@ int32_t ember_prim_run(void *state) {
     case EMBER_DOUBLE:
         ember_slot_set_double(s->slot, s->as_double);
         return EMBER_OK;
-    default: // a division by zero, or a double that is no int
+    default: // division by zero, or a double that is not an int
         return EMBER_DATA_RANGE;
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators on numbers: sizes, loop counters, conditions. A call's last argument is
-// its result. The arguments are read while the node is prepared, which happens
-// again when one of them changed, so run only hands over what prepare computed.
+// Operators on numbers: sizes, loop counters, conditions. A call's last argument is its
+// result. The arguments are read when the node is prepared, which is repeated when one
+// of them changed, so run only stores what prepare computed.
 #ifndef EMBER_KERNELS_ENGINE_PRIM_H
 #define EMBER_KERNELS_ENGINE_PRIM_H
 
@@ -9,14 +9,14 @@
 
 typedef struct ember_prim {
     ember_slot_t *slot;
-    ember_kind_t kind; // EMBER_NONE: there is no result; run fails
+    ember_kind_t kind; // EMBER_NONE: no result; run fails
     union {
         int64_t as_int;
         double as_double;
     };
 } ember_prim_t;
 
-// Reads the first `count` arguments to `values`, and the slot of the next one.
+// Reads the first `count` arguments into `values`, and the slot of the next one.
 EMBER_MUST_USE ember_status_t ember_prim_read(ember_node_t *node, ember_prim_t *prim,
                                               uint32_t count, ember_value_t *values);
 
@@ -41,7 +41,7 @@ static inline void ember_prim_set_double(ember_prim_t *prim, double number) {
     prim->as_double = number;
 }
 
-// Sets an int from a double that may be anything.
+// Sets an int from a double of any value.
 void ember_prim_set_whole(ember_prim_t *prim, double number);
 
 // A kernel of COUNT arguments around `static void compute(ember_prim_t *prim, const

@@ -11,7 +11,7 @@ static bool is_unsigned(uint8_t dtype) {
     return dtype == EMBER_U8 || dtype >= EMBER_U16;
 }
 
-// The smallest integer with a sign that holds all of the integer `dtype`, or int64.
+// The smallest signed integer that holds all of the integer `dtype`, or int64.
 static uint8_t with_sign(uint8_t dtype) {
     return dtype == EMBER_U8    ? EMBER_S16
            : dtype == EMBER_U16 ? EMBER_S32
@@ -31,7 +31,7 @@ static uint8_t promote(uint8_t a, uint8_t b) {
         a = with_sign(a);
         b = with_sign(b);
     }
-    return a > b ? a : b; // those with a sign are numbered by size, as the others
+    return a > b ? a : b; // signed ones are numbered by size, like the others
 }
 
 void ember_promotion_add(ember_promotion_t *promotion, uint8_t dtype, ember_say_t say) {

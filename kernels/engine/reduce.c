@@ -90,7 +90,7 @@ static uint32_t count_reduced(const ember_tensor_t *x, uint32_t dims) {
     uint64_t total = 1;
     for (uint32_t d = 0; d < x->rank; d++) {
         total *= (dims >> d & 1) != 0 ? (uint32_t)x->sizes[d] : 1;
-        total = total > UINT32_MAX ? UINT32_MAX : total; // beside a size of 0
+        total = total > UINT32_MAX ? UINT32_MAX : total; // with a size of 0
     }
     return (uint32_t)total;
 }
@@ -129,7 +129,7 @@ ember_status_t ember_reduce_prepare(ember_node_t *node, ember_reduce_t *state,
     if (ops->keeps && value.dtype != x.dtype) {
         return ember_node_fail(
             node, EMBER_BAD_PROGRAM,
-            "reduction: the output has another dtype than the input");
+            "reduction: the output's dtype differs from the input's");
     }
     *state = (ember_reduce_t){.ops = ops,
                               .x = x.data,
@@ -163,7 +163,7 @@ ember_status_t ember_reduce_prepare_f32(ember_node_t *node, ember_reduce_t *stat
     return floats ? EMBER_OK : EMBER_UNSUPPORTED;
 }
 
-// Takes in all elements behind one result.
+// Adds all elements of one result.
 static void reduce_one(const ember_reduce_t *s, const ember_reduce_io_t *io,
                        const char *x, ember_sum_t *sum) {
     const ember_reduce_class_t *class = &s->ops->classes[s->class];

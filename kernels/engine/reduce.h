@@ -2,9 +2,9 @@
 // The reduction engine: any set of dimensions of a tensor of any dtype and dim
 // order becomes one number (or the index of one) each.
 //
-// A kernel gives functions that take in rows of numbers of a compute class. The
-// float32 kernels use the same functions with ember_reduce_floats, which reads
-// float and nothing else, so that a program of floats links no other class.
+// A kernel gives functions that accumulate rows of numbers of a compute class. The
+// float32 kernels use the same functions with ember_reduce_floats, which reads only
+// float, so that a program of floats links no other class.
 #ifndef EMBER_KERNELS_ENGINE_REDUCE_H
 #define EMBER_KERNELS_ENGINE_REDUCE_H
 
@@ -17,7 +17,7 @@ enum {
     EMBER_REDUCE_NONE = 255, // no such output
 };
 
-// What is known after some elements. All zero at the start.
+// The accumulator of some elements. All zero at the start.
 typedef struct ember_sum {
     ember_number_t value;
     ember_number_t extra; // the rounding error of sums; the mean in the second pass
@@ -29,7 +29,7 @@ typedef struct ember_sum {
 } ember_sum_t;
 
 typedef struct ember_reduce_class {
-    // Takes in `count` > 0 numbers.
+    // Accumulates `count` > 0 numbers.
     void (*take)(ember_sum_t *sum, const void *x, uint32_t count);
     // Ends a pass; NULL: nothing to do. Leaves the result in sum->value.
     void (*finish)(ember_sum_t *sum);
@@ -38,7 +38,7 @@ typedef struct ember_reduce_class {
 typedef struct ember_reduce_ops {
     ember_reduce_class_t classes[3]; // by ember_class_t; take NULL: refused
     uint8_t passes;                  // over the elements
-    bool needs_elements;             // a reduction of nothing has no result
+    bool needs_elements;             // a reduction of no elements is refused
     bool keeps;                      // the output has the input's dtype
     bool casts; // elements become the output's dtype first, as `dtype=` asks
 } ember_reduce_ops_t;
@@ -60,8 +60,8 @@ typedef struct ember_reduce {
     int32_t reduced_table[EMBER_REDUCE_DIMS * 2]; // {size, x step}
 } ember_reduce_t;
 
-// The dimensions that argument `arg` names: a list, an int, or all for None and
-// for an empty list. Bit d stands for dimension d.
+// The dimensions that argument `arg` names: a list, an int, or all for None and for an
+// empty list. Bit d stands for dimension d.
 uint32_t ember_reduce_dims(ember_node_t *node, uint32_t arg, uint32_t rank);
 
 // Fills `state` for the reduction of argument 0 over `dims` into the outputs
@@ -70,7 +70,7 @@ EMBER_MUST_USE ember_status_t ember_reduce_prepare(
     ember_node_t *node, ember_reduce_t *state, const ember_reduce_ops_t *ops,
     uint32_t dims, bool keep, uint32_t value_arg, uint32_t index_arg);
 
-// Answers EMBER_UNSUPPORTED when argument 0 or the output is not float32.
+// Returns EMBER_UNSUPPORTED if argument 0 or the output is not float32.
 EMBER_MUST_USE ember_status_t ember_reduce_prepare_f32(ember_node_t *node,
                                                        ember_reduce_t *state,
                                                        const ember_reduce_ops_t *ops,

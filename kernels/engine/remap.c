@@ -14,10 +14,11 @@ ember_status_t ember_remap_prepare(ember_remap_t *remap, ember_node_t *node,
     remap->element_size = dst->element_size;
     remap->empty = ember_view_numel(dst) == 0;
     if (dst->dtype != src->dtype || dst->rank > EMBER_REMAP_DIMS || dst->rank == 0) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "remap: rank or dtypes");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "remap: wrong rank or dtypes");
     }
     if (!remap->empty && ember_view_numel(src) == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "remap: of nothing");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "remap: the input has no elements");
     }
     memset(remap->dims, 0, sizeof(remap->dims));
     for (uint32_t d = 0; d < dst->rank; d++) {
@@ -34,7 +35,7 @@ int32_t ember_remap_source(const ember_remap_t *remap, uint32_t d, int32_t at) {
     const int32_t last = dim->size - 1;
 
     if (remap->mode == EMBER_REMAP_NEAREST) {
-        // Factors may claim any scale: stay inside before the number becomes an int.
+        // Factors may have any scale: clamp before converting to int.
         const float real = (float)at * dim->scale;
         const int32_t source = real < (float)last ? (int32_t)real : last;
         return dim->count == dim->size ? at : source;

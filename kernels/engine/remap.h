@@ -11,9 +11,9 @@
 enum { EMBER_REMAP_DIMS = 5 };
 
 typedef enum ember_remap_mode {
-    EMBER_REMAP_ROLL,      // shifted by `shift`, around the end
-    EMBER_REMAP_REFLECT,   // `shift` before; beyond the ends, mirrored
-    EMBER_REMAP_REPLICATE, // `shift` before; beyond the ends, the end
+    EMBER_REMAP_ROLL,      // shifted by `shift`, wrapping around
+    EMBER_REMAP_REFLECT,   // `shift` before; mirrored beyond the ends
+    EMBER_REMAP_REPLICATE, // `shift` before; the ends repeated
     EMBER_REMAP_NEAREST,   // floor(position * scale), at most the last
 } ember_remap_mode_t;
 
@@ -38,9 +38,9 @@ typedef struct ember_remap {
     ember_remap_dim_t dims[EMBER_REMAP_DIMS];
 } ember_remap_t;
 
-// Takes the layouts of two views of equal rank; UNSUPPORTED when that is 0 or more
-// than EMBER_REMAP_DIMS. All shifts are 0; the caller sets those that are not, in the
-// ranges that ember_remap_source() relies on.
+// Takes the layouts of two views of equal rank; UNSUPPORTED if that is 0 or more than
+// EMBER_REMAP_DIMS. All shifts are 0; the caller sets the others, in the ranges that
+// ember_remap_source() relies on.
 EMBER_MUST_USE ember_status_t ember_remap_prepare(ember_remap_t *remap,
                                                   ember_node_t *node,
                                                   const ember_view_t *dst,

@@ -20,14 +20,14 @@ float ember_scalar_f32(ember_scalar_t scalar) {
         memcpy(&number, &scalar.bits, sizeof(number));
         return (float)number;
     }
-    // To 32 bits, of which a float keeps 24; the lowest says whether there was more.
+    // To 32 bits, of which a float keeps 24; the lowest says whether any were cut off.
     for (; integer != (int32_t)integer; scale++) {
         integer = integer >> 1 | (integer & 1);
     }
     return (float)(int32_t)integer * ember_pow2(scale);
 }
 
-// What the dtype makes of the number is less than 1 off, or as a float not by infinity.
+// Whether the dtype's value is less than 1 off, or for a float not infinitely off.
 void ember_scalar_check(ember_node_t *node, const ember_value_t *scalar,
                         uint32_t dtype) {
     const bool no_sign = dtype == EMBER_U8 || dtype >= EMBER_U16;

@@ -6,7 +6,7 @@
 
 #include "kernels/engine/element.h"
 
-// The walk over all dimensions but `dim`.
+// The walk over all dimensions except `dim`.
 static bool set_table(ember_sort_t *sort, const ember_view_t *values,
                       const ember_view_t *indices, const ember_view_t *self,
                       uint32_t dim) {

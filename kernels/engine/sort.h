@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first elements of each line of a tensor in sorted order, and where they were:
+// The first elements of each line of a tensor in sorted order, with their positions:
 // topk and sort.
 //
-// sort is stable; NaN counts as the largest number, as in PyTorch. Few elements are
-// inserted into the outputs themselves, without scratch memory; for more than
-// EMBER_SORT_FEW, lines are merged, in 16 bytes of scratch for each element of a line.
+// sort is stable; NaN counts as the largest number, as in PyTorch. Up to EMBER_SORT_FEW
+// elements are inserted into the outputs themselves, without scratch; for more, lines
+// are merged, with 16 bytes of scratch for each element of a line.
 #ifndef EMBER_KERNELS_ENGINE_SORT_H
 #define EMBER_KERNELS_ENGINE_SORT_H
 
@@ -33,7 +33,7 @@ typedef struct ember_sort {
 } ember_sort_t;
 
 // Sorts argument 0 along `dim`, which may be that of a scalar; the outputs are
-// arguments `out` and `out + 1`. A `count` below 0 stands for the dimension's size.
+// arguments `out` and `out + 1`. A negative `count` stands for the dimension's size.
 EMBER_MUST_USE ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_t *node,
                                                  uint32_t dim, int32_t count,
                                                  bool descending, uint32_t out);
@@ -41,7 +41,7 @@ EMBER_MUST_USE ember_status_t ember_sort_prepare(ember_sort_t *sort, ember_node_
 void ember_sort_run(const ember_sort_t *sort);
 
 // The same without scratch, which the caller asks for: 12 bytes for each of `count`
-// keys and places.
+// keys and positions.
 EMBER_MUST_USE ember_status_t ember_sort_lines(ember_sort_t *sort, ember_node_t *node,
                                                uint32_t dim, int32_t count,
                                                bool descending, uint32_t out);
@@ -53,7 +53,7 @@ typedef void (*ember_sort_line_fn)(const ember_sort_t *sort, char *values,
                                    char *indices, const char *self);
 void ember_sort_lines_run(const ember_sort_t *sort, ember_sort_line_fn line);
 
-// An element as an integer that is ordered as the elements are to be.
+// An element as an integer in the order that is asked for.
 int64_t ember_sort_key(const ember_sort_t *sort, const char *element);
 
 // One line, either way.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sorting one line. Contract: sort.h.
 //
-// Elements are compared by keys: integers that are ordered as the elements are to be.
+// Elements are compared by keys: integers in the order that is asked for.
 #include <string.h>
 
 #include "kernels/engine/element.h"
 #include "kernels/engine/sort.h"
 
-// The bits of a float, which are ordered as it is when it is positive.
+// The bits of a float, which have its order if it is positive.
 static int64_t f32_key(float x) {
     int32_t bits;
 
@@ -44,8 +44,8 @@ int64_t ember_sort_key(const ember_sort_t *sort, const char *element) {
 
 // --- insertion ---------------------------------------------------------------------
 
-// Puts element `index`, at `element`, in its place among the first `filled` values;
-// the last one falls out when there are `count`.
+// Puts element `index`, at `element`, into its place among the first `filled` values;
+// drops the last one if there are `count`.
 static void insert(const ember_sort_t *sort, char *values, char *indices,
                    const char *element, int32_t index, int32_t filled) {
     const size_t size = ember_dtype_size(sort->dtype);
@@ -94,7 +94,7 @@ static void merge(const int64_t *keys, const int32_t *from, int32_t *to, int32_t
     }
 }
 
-// Sorts the positions of the keys; answers which of both arrays has them.
+// Sorts the positions of the keys; returns the array that holds them.
 static const int32_t *sort_order(const int64_t *keys, int32_t size, int32_t *order,
                                  int32_t *spare) {
     for (int32_t i = 0; i < size; i++) {

@@ -24,8 +24,8 @@ bool ember_broadcast_shape(const ember_tensor_t *const *operands, uint32_t count
     return true;
 }
 
-// True when `inner` continues `outer` in every operand. Steps are below 2^31 as
-// tensors are, but only their product with a size of the same tensor is.
+// True if `inner` continues `outer` in every operand. Steps are below 2^31 like
+// tensors, but of products only those with a size of the same tensor are.
 static bool continues(const int32_t *outer, const int32_t *inner, uint32_t operands) {
     for (uint32_t k = 1; k <= operands; k++) {
         if (outer[k] != (int64_t)inner[k] * inner[0]) {
@@ -35,8 +35,8 @@ static bool continues(const int32_t *outer, const int32_t *inner, uint32_t opera
     return true;
 }
 
-// Adds a dimension to the `rows` of a walk, or to the last of them, which it then
-// continues. Returns how many there are.
+// Adds a dimension to the `rows` of a walk, or joins it to the last of them if it
+// continues that. Returns how many there are.
 static uint32_t add_row(int32_t *table, uint32_t rows, const int32_t *row,
                         uint32_t operands) {
     const uint32_t width = operands + 1;
@@ -84,7 +84,7 @@ static int32_t stride_of(const ember_tensor_t *tensor, uint32_t dim) {
     return stride;
 }
 
-// Dimension by dimension, for all of them at once would take much of a small stack.
+// Dimension by dimension, because all of them at once would take much of a small stack.
 uint32_t ember_walk_fill(const ember_tensor_t *const *operands, uint32_t count,
                          int32_t *table) {
     int32_t row[EMBER_WALK_OPERANDS + 1];

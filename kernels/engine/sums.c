@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/sums.h"
 
-// value + row, with what rounding loses kept in extra. An infinite sum has no error.
+// value + row; extra keeps what rounding loses. An infinite sum has no error.
 static void add_f32(ember_sum_t *sum, float row) {
     const float part = row - sum->extra.f32;
     const float total = sum->value.f32 + part;
@@ -39,7 +39,8 @@ void ember_mean_check(ember_node_t *node, const ember_tensor_t *x, uint32_t arg)
     const bool given = ember_node_kind(node, arg) != EMBER_NONE;
     const int64_t dtype = given ? ember_node_int(node, arg) : x->dtype;
     if (ember_class_of((uint32_t)dtype) == EMBER_CLASS_S64) {
-        (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "mean: in integers");
+        (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
+                              "mean: integers are not supported");
     }
 }
 
@@ -51,7 +52,7 @@ void ember_mean_f64(ember_sum_t *sum) {
     sum->value.f64 /= (double)sum->total;
 }
 
-// A number wins when it is beyond the best so far, or the first NaN.
+// A number wins if it is beyond the best so far, or the first NaN.
 #define EXTREME(NAME, TYPE, FIELD, BEYOND)                                             \
     void NAME(ember_sum_t *sum, const void *x, uint32_t count) {                       \
         const TYPE *a = x;                                                             \

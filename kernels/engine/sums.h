@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reductions do with rows of numbers (reduce.h). Float sums are compensated
-// from row to row: as exact as pairwise summation, without its memory.
+// How reductions accumulate rows of numbers (reduce.h). Float sums are compensated from
+// row to row: as exact as pairwise summation, without its memory.
 #ifndef EMBER_KERNELS_ENGINE_SUMS_H
 #define EMBER_KERNELS_ENGINE_SUMS_H
 
@@ -10,8 +10,8 @@ void ember_sum_f32(ember_sum_t *sum, const void *x, uint32_t count);
 void ember_sum_f64(ember_sum_t *sum, const void *x, uint32_t count);
 void ember_sum_s64(ember_sum_t *sum, const void *x, uint32_t count);
 
-// Fails `node` unless the dtype of a mean is one of floats: that of argument `arg`, or
-// where it is None the input's.
+// Fails `node` unless a mean's dtype is a float: that of argument `arg`, or if it is
+// None the input's.
 void ember_mean_check(ember_node_t *node, const ember_tensor_t *x, uint32_t arg);
 
 // Divides by the number of elements.

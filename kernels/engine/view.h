@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor seen through strides: what permute, slice, expand and their kin change.
+// A tensor seen through strides: what permute, slice, expand and the like change.
 //
-// Views live on the stack of `prepare`. Strides are in bytes and may be zero
-// (broadcast) or negative (flip). An empty tensor has no strides to speak of; its
-// view keeps the sizes and all strides are zero.
+// Views are on the stack of `prepare`. Strides are in bytes and may be zero (broadcast)
+// or negative (flip). The view of an empty tensor keeps the sizes; all its strides are
+// zero.
 //
-// A stock of small steps, so that an operator's prepare reads as what it does:
+// Small steps, so that an operator's prepare reads as what it does:
 //
 //     ember_view_arg(&view, node, SELF);
 //     ember_view_slice(&view, dim, start, count, step);
@@ -32,7 +32,7 @@ typedef struct ember_view {
 // The tensor as it is.
 void ember_view_tensor(ember_view_t *view, const ember_tensor_t *tensor);
 
-// The tensor of argument `arg`. A node that has failed gives a view of rank 0 without
+// The tensor of argument `arg`. If the node has failed, a view of rank 0 without
 // elements; test the node's status before relying on a size.
 void ember_view_arg(ember_view_t *view, ember_node_t *node, uint32_t arg);
 
@@ -50,7 +50,7 @@ void ember_view_flip(ember_view_t *view, uint32_t dim);
 // Removes `dim`, keeping its element 0.
 void ember_view_drop(ember_view_t *view, uint32_t dim);
 
-// Puts a dimension before `dim`. The view must have room.
+// Inserts a dimension before `dim`. The view must have room.
 void ember_view_insert(ember_view_t *view, uint32_t dim, int32_t size, int32_t stride);
 
 // Splits `dim` into (size / inner, inner); `inner` > 0 must divide its size.
@@ -62,8 +62,8 @@ void ember_view_swap(ember_view_t *view, uint32_t a, uint32_t b);
 // Moves dimension `from` to position `to`; the ones between move up.
 void ember_view_move(ember_view_t *view, uint32_t from, uint32_t to);
 
-// Broadcasts to `sizes`: dimensions of size 1 and missing leading ones repeat.
-// False when a size does not fit.
+// Broadcasts to `sizes`: dimensions of size 1 and missing leading ones repeat. False if
+// a size does not fit.
 EMBER_MUST_USE bool ember_view_expand(ember_view_t *view, uint32_t rank,
                                       const int32_t *sizes);
 

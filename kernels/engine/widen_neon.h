@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of float32 or float16 to float32 and back, with Advanced SIMD.
+// Lines of float32 or float16 to float32 and back, with NEON.
 #ifndef EMBER_KERNELS_ENGINE_WIDEN_NEON_H
 #define EMBER_KERNELS_ENGINE_WIDEN_NEON_H
 

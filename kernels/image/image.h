@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels on images share: the checks of their tensors, and pixels of 5, 6 and 5
-// bits, red highest.
+// What kernels on images share: checks of their tensors, and pixels with 5, 6 and 5
+// bits, red in the highest.
 #ifndef EMBER_KERNELS_IMAGE_IMAGE_H
 #define EMBER_KERNELS_IMAGE_IMAGE_H
 
@@ -10,8 +10,8 @@
 
 enum { EMBER_IMAGE_CHANNELS = 3 };
 
-// Colours as 8 bits, whose lowest bits are the highest of the colour, so that 0 and the
-// largest number become 0 and 255.
+// Colours widened to 8 bits by repeating their highest bits below, so that 0 and the
+// maximum become 0 and 255.
 static inline uint32_t ember_rgb565_red(uint32_t pixel) {
     const uint32_t red = pixel >> 11 & 31u;
     return red << 3 | red >> 2;
@@ -27,7 +27,7 @@ static inline uint32_t ember_rgb565_blue(uint32_t pixel) {
     return blue << 3 | blue >> 2;
 }
 
-// Whether both are as they lie in memory, of these dtypes; UNSUPPORTED otherwise.
+// Whether both are contiguous and have these dtypes; UNSUPPORTED otherwise.
 static inline bool ember_image_check(ember_node_t *node, const ember_tensor_t *from,
                                      ember_dtype_t from_dtype,
                                      const ember_tensor_t *to) {
@@ -37,15 +37,15 @@ static inline bool ember_image_check(ember_node_t *node, const ember_tensor_t *f
     if (from->dtype != from_dtype || to->dtype != EMBER_U8 ||
         !ember_tensor_is_contiguous(from) || !ember_tensor_is_contiguous(to)) {
         (void)ember_node_fail(node, EMBER_UNSUPPORTED,
-                              "image: dtypes, or not contiguous");
+                              "image: wrong dtypes, or not contiguous");
         return false;
     }
     return true;
 }
 
-// The output of (.., h, from's last size / bytes) pixels as three planes (.., 3, h, w),
-// and how many images there are; `bytes` elements of `from` are a pixel. BAD_PROGRAM
-// when `from` is not made of images.
+// The output for (.., h, from's last size / bytes) pixels: three planes (.., 3, h, w);
+// and the number of images. A pixel is `bytes` elements of `from`. BAD_PROGRAM if
+// `from` does not consist of images.
 static inline uint32_t ember_image_planes(ember_node_t *node, uint32_t out,
                                           const ember_tensor_t *from, int32_t bytes,
                                           ember_tensor_t *to) {

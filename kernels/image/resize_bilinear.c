@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// resize_bilinear: images of another size, as upsampling has it with align_corners
-// false, in whole numbers.
+// resize_bilinear: resizes images, like upsampling with align_corners false, in
+// integers.
 //
 //     out[i][j] = the mean of the 2 x 2 pixels around, weighted in 256ths
 //
@@ -8,10 +8,10 @@
 //     height, width                 1 to MOST_SIZE
 //     out     (.., height, width)   uint8
 //
-// The place of an output pixel is a whole number of 1 / (2 height) of a pixel. It
-// depends on the ratio of sizes alone, so that parts of an image give parts of the
-// result where its rows and theirs begin together. Sizes are bounded so that all of it
-// has 32 bits.
+// The position of an output pixel is an integer multiple of 1 / (2 height) of a pixel.
+// It depends only on the ratio of sizes, so that parts of an image give parts of the
+// result if their rows begin together. Sizes are bounded so that everything fits 32
+// bits.
 #include <string.h>
 
 #include "kernels/image/image.h"
@@ -24,7 +24,7 @@ typedef struct axis {
     uint32_t wanted; // of the output
 } axis_t;
 
-// The pixel before an output pixel, the one behind it, and the share of the latter.
+// The pixel before an output pixel, the one after it, and the weight of the latter.
 typedef struct place {
     uint16_t first;
     uint16_t second;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rgb_yuv422: pairs of pixels that share their colour become red, green and blue, as
-// BT.601 has them for numbers from 0 to 255 (JPEG's), in whole numbers.
+// rgb_yuv422: pairs of pixels that share their chroma become red, green and blue, by
+// BT.601 with the full range 0 to 255 (JPEG's), in integers.
 //
 //     pixels  (.., h, 2 w)   uint8, Y U Y V, where w is even
 //     out     (.., 3, h, w)  uint8
 //
 //     R = Y + 1.402 V    G = Y - 0.344 U - 0.715 V    B = Y + 1.773 U
 //
-// with U and V less 128 and factors in 256ths, rounded, between 0 and 255.
+// with U and V minus 128 and factors in 256ths, rounded, clamped to 0 .. 255.
 #include "kernels/image/image.h"
 
 enum { PIXELS, OUT };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The DSP instructions of Armv7E-M and Armv8-M that kernels use: ACLE's, and those that
-// it has no name for. kernels/models has the same in C.
+// The DSP instructions of Armv7E-M and Armv8-M that kernels use: ACLE's, and some
+// without a name there. kernels/models has the same in C.
 #ifndef EMBER_INTRINSICS_ARM_DSP_H
 #define EMBER_INTRINSICS_ARM_DSP_H
 
 #include <arm_acle.h>
 #include <stdint.h>
 
-// Bytes 1 and 3 of `x` as int16, and each plus one of `to`.
+// Bytes 1 and 3 of `x` as int16, each added to one of `to`.
 static inline uint32_t ember_sxtb16_odd(uint32_t x) {
     uint32_t made;
     __asm__("sxtb16 %0, %1, ror #8" : "=r"(made) : "r"(x));
@@ -20,21 +20,21 @@ static inline uint32_t ember_sxtab16_odd(uint32_t to, uint32_t x) {
     return made;
 }
 
-// The upper half of the product, halves up.
+// The upper half of the product, rounded to nearest, ties up.
 static inline int32_t ember_smmulr(int32_t a, int32_t b) {
     int32_t made;
     __asm__("smmulr %0, %1, %2" : "=r"(made) : "r"(a), "r"(b));
     return made;
 }
 
-// a + 2 b; wraps around.
+// a + 2 b; wraps.
 static inline int32_t ember_add_twice(int32_t a, int32_t b) {
     int32_t made;
     __asm__("add %0, %1, %2, lsl #1" : "=r"(made) : "r"(a), "r"(b));
     return made;
 }
 
-// Half of `x`, rounded down, or the int8 next to it.
+// Half of `x`, rounded down, or the nearest int8.
 static inline int32_t ember_ssat8_half(int32_t x) {
     int32_t made;
     __asm__("ssat %0, #8, %1, asr #1" : "=r"(made) : "r"(x) : "cc");
@@ -81,7 +81,7 @@ static inline int32_t ember_smultt(uint32_t a, uint32_t b) {
     return made;
 }
 
-// The four bytes at `*at`, which moves behind them.
+// The four bytes at `*at`, which advances past them.
 static inline uint32_t ember_ldr_next(const int8_t **at) {
     typedef struct {
         int8_t of[4];
@@ -95,9 +95,9 @@ static inline uint32_t ember_ldr_next(const int8_t **at) {
     return word;
 }
 
-// Adds the products of four bytes and the halves of two words: those of bytes 0 and 2
-// with `even`, of 1 and 3 with `odd`. In one piece: compilers that arrange the pieces
-// anew run out of registers.
+// Adds the products of four bytes and the halves of two words: of bytes 0 and 2 with
+// `even`, of 1 and 3 with `odd`. One block of assembly, because compilers that reorder
+// the instructions run out of registers.
 static inline int32_t ember_add_four(int32_t sum, uint32_t bytes, uint32_t even,
                                      uint32_t odd) {
     uint32_t wide;
@@ -118,11 +118,11 @@ static inline int32_t ember_smmlar(int32_t a, int32_t b, int32_t to) {
 }
 
 // How the sums of a filter become outputs: twice the product with half of `multiplier`,
-// which has 32 bits, is shifted. Of 2^31 and more the table has 2^32 less.
+// which has 32 bits, is shifted. For 2^31 and more the table has 2^32 less.
 typedef struct ember_filter_dsp {
     int32_t bias;
     int32_t multiplier;
-    int32_t shift; // to the right, but the last bit
+    int32_t shift; // to the right, except for the last bit
 } ember_filter_dsp_t;
 
 #endif // EMBER_INTRINSICS_ARM_DSP_H

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of an image become the words that ember_tiles_dsp() multiplies.
+// Converts elements of an image to the words that ember_tiles_dsp() multiplies.
 // kernels/models has the same in C.
 #ifndef EMBER_INTRINSICS_ARM_DSP_COLUMNS_H
 #define EMBER_INTRINSICS_ARM_DSP_COLUMNS_H
 
 #include <arm_dsp.h>
 
-// Words of three columns from `fours` > 0 groups of four elements of each, `offset`
-// added; returns the end of the words.
+// Words of three columns from `fours` > 0 groups of four elements of each, with
+// `offset` added; returns the end of the words.
 static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
                                           const int8_t *b, const int8_t *c,
                                           int32_t fours, uint32_t offset) {
@@ -49,9 +49,9 @@ static inline uint32_t *ember_widen_three(uint32_t *to, const int8_t *a,
     return r0;
 }
 
-// Copies `rows` > 0 runs of `length` >= 4 bytes, which lie `pitch` bytes apart, side by
-// side: eight bytes at once, then four, then the last four, maybe a second time. Of 8
-// to 12 bytes, such as three pixels of three channels, there is one such round.
+// Copies `rows` > 0 runs of `length` >= 4 bytes, `pitch` bytes apart, one after the
+// other: eight bytes at a time, then four, then the last four, maybe again. For 8 to 12
+// bytes, such as three pixels of three channels, there is a single such turn.
 static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t length,
                                        int32_t pitch, int32_t rows) {
     register int8_t *r0 __asm__("r0") = to;

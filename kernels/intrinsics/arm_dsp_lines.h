@@ -6,8 +6,9 @@
 
 #include <arm_dsp.h>
 
-// Words of four channels: of each, what lies in `x` and `step` bytes behind it, then
-// what lies two steps on. Words of a channel are three apart, channels `pitch` bytes.
+// Words of four channels: for each the element in `x` and the one `step` bytes after
+// it, then those two steps on. Words of a channel are three apart, channels `pitch`
+// bytes.
 static inline void ember_lines_widen_dsp(uint32_t *to, int32_t pitch, const int8_t *x,
                                          int32_t step, int32_t count, uint32_t offset) {
     register uint32_t *r0 __asm__("r0") = to;
@@ -45,8 +46,8 @@ static inline void ember_lines_widen_dsp(uint32_t *to, int32_t pitch, const int8
                      : "cc", "memory");
 }
 
-// A row of outputs of four channels with 3 x 3 taps. Words have two elements of a line
-// that follow each other; those of three lines lie side by side.
+// A row of outputs of four channels with 3 x 3 taps. Words have two consecutive
+// elements of a line; those of three lines are side by side.
 typedef struct ember_lines_run_dsp {
     const uint32_t *x;            // (channel, word, line)
     const uint32_t *weights;      // of each line: taps 0 and 1, 1 and 2; the next
@@ -54,18 +55,18 @@ typedef struct ember_lines_run_dsp {
     const ember_filter_dsp_t *by; // of the first channel
     int8_t *y;                    // of the first channel
     int32_t step;                 // bytes from output to output; > 0
-    int32_t rounds;               // 256 times those that follow the first
-    int32_t spare;                // 0: one more output follows; else `step`
+    int32_t rounds;               // 256 times those after the first
+    int32_t spare;                // 0: an extra output follows; else `step`
     int32_t offset;               // twice the zero point, and 1
-    int32_t skip;      // bytes of a channel's words behind those of its rounds
-    const int8_t *end; // the first output of the channel behind the last
+    int32_t skip;      // bytes of a channel's words after those of its rounds
+    const int8_t *end; // the first output of the channel after the last
 } ember_lines_run_dsp_t;
 
 enum { EMBER_LINES_WEIGHTS = 10 };
 
-// What a channel begins and ends with. What is left of the rounds and the shift share a
-// register. The one output more is a round that writes its second output where the
-// first goes then: its step is 0, which the spare one takes the place of behind it.
+// The beginning and end of a channel. The remaining rounds and the shift share a
+// register. An extra output is a round that writes its second output to the place of
+// the first one: its step is 0, and the spare one replaces it afterwards.
 #define EMBER_LINES_BEGIN_DSP                                                          \
     "push {r4-r11}\n\t"                                                                \
     "ldmia r0, {r0-r9}\n\t"                                                            \
@@ -147,7 +148,7 @@ static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
 
-// Rounds of one output, which lie two elements apart.
+// Rounds of one output, which are two elements apart.
 static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
     register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
 

@@ -18,10 +18,10 @@ typedef struct ember_tiles_dsp {
     int32_t offset;               // twice the zero point, and 1
 } ember_tiles_dsp_t;
 
-// One block of four weights. Loads stand side by side for a Cortex-M4: it takes two
-// cycles for the first and one for each behind it, but one more than their number for
-// those of LDM. A Cortex-M7, the one core of Armv7E-M with double precision, issues a
-// load and a product at once.
+// One block of four weights. Loads are grouped for the Cortex-M4: it takes two cycles
+// for the first and one for each after it, but one more than their number for those of
+// LDM. A Cortex-M7, the only Armv7E-M core with double precision, issues a load and a
+// product at once.
 #if __ARM_ARCH == 7 && defined(__ARM_FP) && (__ARM_FP & 8) != 0
 #define EMBER_TILES_BLOCK_DSP                                                          \
     "ldr r12, [r0, #(\\block - 14) * 4]\n\t"                                           \
@@ -102,10 +102,10 @@ typedef struct ember_tiles_dsp {
     "smlad r9, r12, r6, r9\n\t"
 #endif
 
-// Of the fields of a task in r0-r5, r5 the end of the filters: r14 becomes the blocks
-// to skip, r3 the blocks of all rounds, r10 the end of the columns, r11 the bytes from
-// the end of a pair to the next. They and r4-r9 are the frame on the stack, r3 the
-// filters.
+// From the fields of a task in r0-r5, where r5 is the end of the filters: r14 becomes
+// the blocks to skip, r3 the blocks of all rounds, r10 the end of the columns, r11 the
+// bytes from the end of a pair to the next. They and r4-r9 form the frame on the stack,
+// r3 the filters.
 #define EMBER_TILES_OPEN_DSP                                                           \
     "rsb r12, r3, #0\n\t"                                                              \
     "and r14, r12, #3\n\t"                                                             \
@@ -123,7 +123,7 @@ typedef struct ember_tiles_dsp {
     "push {r1, r4-r12}\n\t"                                                            \
     "mov r3, r4\n\t"
 
-// The sums r7-r9 and r10, r11, r14 of a pair, which begin with r7 and r10.
+// The sums r7-r9 and r10, r11, r14 of a pair, which start with r7 and r10.
 #define EMBER_TILES_LOOP_DSP                                                           \
     "ldr r12, [sp, #36]\n\t"                                                           \
     "mov r8, r7\n\t"                                                                   \
@@ -142,7 +142,7 @@ typedef struct ember_tiles_dsp {
     "bne 10b\n\t"
 
 // The next pair, whose outputs r4-r6 point to, or the end. A filter takes half of
-// `bytes` beside r3.
+// `bytes` in addition to r3.
 #define EMBER_TILES_CLOSE_DSP(bytes)                                                   \
     "ldr r7, [sp, #8]\n\t"                                                             \
     "add r3, #" bytes "\n\t"                                                           \
@@ -157,12 +157,12 @@ typedef struct ember_tiles_dsp {
     "add sp, #40\n\t"                                                                  \
     "pop {r4-r11}"
 
-// In one piece, since the inner loop takes all registers: the weights of the first
-// filter are read twice, and what changes with a pair lies on the stack. Four blocks in
-// a row; the first time, those that `blocks` lacks to a multiple of four are skipped,
-// so pointers begin before what they point to. Loads stand side by side: a Cortex-M4
-// takes two cycles for the first and one for each behind it, but one more than their
-// number for those of LDM; a Cortex-M7 takes two at once where none moves its pointer.
+// One block of assembly, because the inner loop takes all registers: the weights of the
+// first filter are read twice, and what changes with a pair is on the stack. Four
+// blocks a round; the first round skips what `blocks` lacks to a multiple of four, so
+// pointers begin before what they point to. Loads are grouped: a Cortex-M4 takes two
+// cycles for the first and one for each after it, but one more than their number for
+// those of LDM; a Cortex-M7 takes two at once if neither moves its pointer.
 static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
     register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
 
@@ -219,8 +219,8 @@ static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
 
-// The same loop without scaling: sums of products with three columns, for callers that
-// have a rounding of their own.
+// The same loop without scaling: sums of products with three columns, for callers with
+// their own rounding.
 typedef struct ember_tile_sums_dsp {
     const int8_t *w;
     const uint32_t *x;
@@ -253,7 +253,7 @@ static inline void ember_tile_sums_dsp(const ember_tile_sums_dsp_t *tiles) {
 }
 
 // Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
-// of words, (block, even or odd). In one piece, with blocks skipped, as above.
+// of words, (block, even or odd). One block of assembly, with blocks skipped, as above.
 static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
                                    int32_t pitch, const uint32_t *x, int32_t blocks) {
     register const int8_t *r0 __asm__("r0") = w;

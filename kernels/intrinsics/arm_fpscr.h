@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a conversion of floats to integers met a NaN or a number out of range: the
-// cumulative bit for invalid operations. C says nothing about it, so the instructions
-// are given here.
+// Whether a conversion from float to integer met a NaN or a number out of range: the
+// cumulative flag for invalid operations. C has no access to it, so this is assembly.
 #ifndef EMBER_INTRINSICS_ARM_FPSCR_H
 #define EMBER_INTRINSICS_ARM_FPSCR_H
 
@@ -18,7 +17,7 @@ static inline void ember_invalid_clear(void) {
                      : "memory");
 }
 
-// Since it was cleared; of conversions whose results are in memory by now.
+// Since it was cleared, for conversions whose results are in memory by now.
 static inline bool ember_invalid_seen(void) {
     uint32_t status;
     __asm__ volatile("vmrs %0, fpscr" : "=r"(status) : : "memory");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sums of products of float32 in the scalar unit of Cortex-M (FPv4, FPv5), in an order
-// that compilers do not keep: loads in groups, and no result needed by the instruction
-// behind it. Products and sums are rounded one by one. kernels/models has the same in
+// that compilers do not keep: loads in groups, and no result used by the next
+// instruction. Products and sums are rounded one by one. kernels/models has the same in
 // C.
 #ifndef EMBER_INTRINSICS_ARM_FPU_H
 #define EMBER_INTRINSICS_ARM_FPU_H
@@ -27,8 +27,8 @@ typedef struct ember_fpu_row {
     int32_t fours; // of outputs, at least one
 } ember_fpu_row_t;
 
-// Four products to four sums. A product and a sum take a cycle each on Cortex-M4, VMLA
-// three; on Cortex-M7, VMLA takes one.
+// Adds four products to four sums. A product and a sum take a cycle each on Cortex-M4,
+// VMLA three; on Cortex-M7, VMLA takes one.
 #define EMBER_FPU_MUL_ADD(S0, S1, S2, S3, X0, X1, X2, X3, Y0, Y1, Y2, Y3)              \
     "vmul.f32 s28, s" #X0 ", s" #Y0 "\n\t"                                             \
     "vmul.f32 s29, s" #X1 ", s" #Y1 "\n\t"                                             \
@@ -44,7 +44,7 @@ typedef struct ember_fpu_row {
     "vmla.f32 s" #S2 ", s" #X2 ", s" #Y2 "\n\t"                                        \
     "vmla.f32 s" #S3 ", s" #X3 ", s" #Y3 "\n\t"
 
-// The loops, of pairs or fours of terms, and the terms that are left.
+// The loops, over pairs or fours of terms, and the remaining terms.
 #define EMBER_FPU_CLEAR                                                                \
     "movs %[zero], #0\n\t"                                                             \
     "vmov d0, %[zero], %[zero]\n\t"                                                    \
@@ -69,7 +69,7 @@ typedef struct ember_fpu_row {
     "vldmia %[b], {s16-s19}\n\t"                                                       \
     "add %[b], %[step]\n\t"
 // Two terms. Sums on Cortex-M4 need the registers that a Cortex-M7, where each group of
-// loads waits for the products before it, has for the second four of b.
+// loads waits for the products before it, uses for the second four of b.
 #define EMBER_FPU_MUL_ADD_PAIR                                                         \
     EMBER_FPU_ROWS_LOADS                                                               \
     EMBER_FPU_TERM(EMBER_FPU_MUL_ADD, 20, 22, 24, 26, 16, 17, 18, 19)                  \
@@ -252,7 +252,7 @@ typedef struct ember_fpu_row {
                                     "4:\n\t"                                           \
                                     "vstmia %[sums], {s0-s15}"
 
-// Runs one of them. Cores with double precision are Cortex-M7, where VMLA is fast.
+// Runs one of them. Cores with double precision are Cortex-M7, on which VMLA is fast.
 #define EMBER_FPU_ASM(LOOP, TILE, A0, A1, A2, A3, B, COUNT, ZERO)                      \
     __asm__ volatile(LOOP                                                              \
                      : [a0] "+r"(A0), [a1] "+r"(A1), [a2] "+r"(A2), [a3] "+r"(A3),     \
@@ -317,8 +317,8 @@ static inline void ember_fpu_row_3(const ember_fpu_row_t *row) {
     }
 }
 
-// Copies `count` elements, which do not overlap, the last ones again where they do not
-// end a group.
+// Copies `count` elements between disjoint areas; the last ones overlap others unless
+// they end a group.
 static inline void ember_fpu_copy(float *to, const float *from, int32_t count) {
     if (count >= 8) {
         const float *last = from + (count - 8);
@@ -352,7 +352,7 @@ static inline void ember_fpu_copy(float *to, const float *from, int32_t count) {
     }
 }
 
-// An instruction for each two elements; 0 for what is not positive.
+// One instruction for each two elements; 0 for what is not positive.
 #define EMBER_FPU_EACH(WORD, Y, A, B, COUNT)                                           \
     __asm__ volatile("subs %[count], #4\n\t"                                           \
                      "blt 2f\n\t"                                                      \

@@ -12,15 +12,15 @@ enum { EMBER_MVE_TILE = 32 }; // sums of a column
 typedef struct ember_mve_tiles {
     const int8_t *columns[3];
     int32_t inner; // elements of a column, and of a filter; more than 16
-    int32_t past;  // what whole vectors are longer
+    int32_t past;  // what whole vectors exceed it by
     int32_t *end;  // of the sums in the first row
-    int32_t *tile; // (3, EMBER_MVE_TILE); the first row has what sums start from
+    int32_t *tile; // (3, EMBER_MVE_TILE); the first row has the initial sums
     const int8_t *w;
 } ember_mve_tiles_t;
 
 // tile[n, f] = tile[0, f] + filter f . column n, for filters from w on, an even number
-// and not 0. Loads and products overlap where they alternate; the next vector of the
-// first filter of two is loaded ahead, at last from the filter behind it.
+// and not 0. Loads and products alternate, so that they overlap; the next vector of the
+// first filter of two is loaded ahead, in the end from the filter after it.
 static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
     register const ember_mve_tiles_t *all __asm__("r12") = tiles;
 
@@ -66,7 +66,7 @@ static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
 }
 
 // Columns of at most two vectors, and pairs of filters, which are read in whole
-// vectors: what lies behind a filter meets zeros.
+// vectors: what follows a filter is multiplied by zeros.
 typedef struct ember_mve_pairs {
     const int8_t *columns[3];
     int32_t inner;       // elements of a column, and of a filter
@@ -181,7 +181,7 @@ static inline void ember_mve_multiply_two(const ember_mve_pairs_t *pairs) {
                        "cc", "memory");
 }
 
-// Rows of 128 elements, or so much of longer ones.
+// Rows of 128 elements, or that much of longer ones.
 typedef struct ember_mve_rows {
     int32_t *tile;        // what becomes of the sums
     const int32_t *first; // what they start from
@@ -202,8 +202,8 @@ typedef struct ember_mve_rows {
     "vldrb.8 q7, [r9" at "\n\t"                                                        \
     "vmladava.s8 r10, " a ", q7\n\t"
 
-// Four rows: those of the seventh vector in q6 lie at `at`, those of the eighth, which
-// it is to be then, at `last`.
+// Four rows: those of the seventh vector in q6 are at `at`, those of the eighth, which
+// q6 has afterwards, at `last`.
 #define EMBER_MVE_FOUR_ROWS(at, eighth, last)                                          \
     "ldrd r4, r6, [r1], #8\n\t"                                                        \
     "vldrb.8 q7, [r2], #16\n\t"                                                        \
@@ -234,9 +234,9 @@ typedef struct ember_mve_rows {
                                              "add r5, r11\n\t"                         \
                                              "strd r8, r10, [r0], #8\n\t"
 
-// tile[j] = first[j] + a . row j of b. Seven vectors of a stay in registers, the one
-// that lacks is read for four rows and stays for the next four, which begin without
-// the other: an odd number of fours begins there. Loads and products take turns.
+// tile[j] = first[j] + a . row j of b. Seven vectors of a stay in registers; the eighth
+// is read for four rows and stays for the next four, which begin without the seventh:
+// an odd number of fours begins there. Loads and products alternate.
 static inline void ember_mve_multiply_rows(const ember_mve_rows_t *rows) {
     register const ember_mve_rows_t *all __asm__("r0") = rows;
 
@@ -282,14 +282,14 @@ typedef struct ember_mve_nine {
     int32_t count;         // of groups; > 0
     int32_t lanes;         // that are stored
     const int8_t *weights; // (9, 16)
-    const int32_t *scales; // first sums, multipliers, shifts below 0: each (4, 4), in
+    const int32_t *scales; // initial sums, multipliers, shifts < 0: each (4, 4), in
                            // which vector n has channels n, n + 4, ..
 } ember_mve_nine_t;
 
-// Products of two taps are added as int16, which shall hold them, then those of even
-// and of odd channels, of the lower and of the upper half of a word: twice the word
-// times 2^15 is in the upper half what the word's upper half is. The order is the one
-// of the fewest cycles that was found for the Cortex-M55 with eight vector registers.
+// Products of two taps are added as int16, which must hold them, then those of even and
+// of odd channels, of the lower and of the upper half of a word: twice the word times
+// 2^15 has the word's upper half in its own. The order is the fastest that was found
+// for the Cortex-M55 with eight vector registers.
 static inline void ember_mve_run_nine(const ember_mve_nine_t *nine) {
     register const ember_mve_nine_t *all __asm__("r0") = nine;
 

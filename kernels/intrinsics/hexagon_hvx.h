@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hexagon's vector unit: the compiler's intrinsics, and vectors from and to memory.
-// kernels/models has the same in C, of the intrinsics that kernels use.
+// kernels/models has the same in C for the intrinsics that kernels use.
 //
-// Only instructions on integers up to V66. Of what V68 adds, the emulator decodes some
-// as other instructions and has no others: tests/qemu/test_kernel_objects.py.
+// Only integer instructions up to V66. Of what V68 adds, the emulator decodes some as
+// other instructions and lacks others: tests/qemu/test_kernel_objects.py.
 #ifndef EMBER_INTRINSICS_HEXAGON_HVX_H
 #define EMBER_INTRINSICS_HEXAGON_HVX_H
 
@@ -14,21 +14,24 @@
 
 enum { EMBER_HVX = 128 }; // bytes of a vector
 
-// Before a loop over an array of vectors that are to stay in registers.
+// Before a loop over an array of vectors that must stay in registers.
 #define EMBER_HVX_UNROLL _Pragma("clang loop unroll(full)")
 
-// The same number, of which the compiler knows nothing. Of a loop that it finds to end
-// where something else than its condition ends it, such as where fewer bytes are left
-// than a vector has, clang 19 counts the rounds wrong (HexagonHardwareLoops): one too
-// few. So whether there are fewer bytes is asked of such a number.
+// Before a loop that must stay one copy of code.
+#define EMBER_HVX_ROLLED _Pragma("clang loop unroll(disable)")
+
+// The same number, opaque to the compiler. For a loop that ends by something else than
+// its condition, such as when fewer bytes are left than a vector has, clang 19 counts
+// one turn too few (HexagonHardwareLoops). So that test is made on an opaque number.
 static inline int32_t ember_hvx_hidden(int32_t x) {
     __asm__("" : "+r"(x));
     return x;
 }
 
-// The same address. Of loads of neighbouring vectors that are not aligned the compiler
-// makes aligned ones, and shifts, which take longer where rows are read side by side.
-static inline const int8_t *ember_hvx_somewhere(const int8_t *x) {
+// The same address, opaque to the compiler, which otherwise turns unaligned loads of
+// neighbouring vectors into aligned ones and shifts, which are slower if rows are read
+// side by side, and spills the addresses of loads too far from a pointer.
+static inline const void *ember_hvx_somewhere(const void *x) {
     __asm__("" : "+r"(x));
     return x;
 }
@@ -52,8 +55,8 @@ static inline void ember_hvx_store_any(void *to, HVX_Vector x) {
     *(ember_hvx_any_t *)to = (ember_hvx_any_t)x;
 }
 
-// The first `count` bytes, 1 to 128; the others are whatever lies in the same 128
-// bytes of memory as these.
+// The first `count` bytes, 1 to 128; the others are whatever is in the same 128 bytes
+// of memory.
 static inline HVX_Vector ember_hvx_load_part(const void *from, int32_t count) {
     const char *bytes = from;
     const HVX_Vector low = *(const HVX_Vector *)(bytes - ((uintptr_t)bytes & 127));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices for every dtype. Contract: matmul.h.
+// Matrix products for every dtype. Contract: matmul.h.
 #include "kernels/linear/matmul.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ static ember_status_t fill(ember_matmul_t *matmul, ember_node_t *node,
     if (a->dtype != c->dtype || b->dtype != c->dtype || c->dtype == EMBER_B1) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtypes");
     }
-    if (matmul->inner == 0) { // nothing of a and b is read; NULL may not be stepped
+    if (matmul->inner == 0) { // a and b are not read; NULL may not be stepped
         matmul->a = matmul->b = matmul->c;
     }
     const uint32_t outputs = (uint32_t)ember_view_numel(c);
@@ -79,10 +79,10 @@ static ember_status_t set_bias(ember_matmul_t *matmul, ember_node_t *node,
     const int32_t sizes[3] = {matmul->batches, matmul->rows, matmul->columns};
 
     if (!ember_view_expand(bias, 3, sizes)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: shape of bias");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "matmul: wrong shape of bias");
     }
     if (bias->dtype != matmul->dtype) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: dtype of bias");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: wrong dtype of bias");
     }
     if (!ember_scalar_is_zero(matmul->beta)) { // else ATen ignores it, NaN included
         matmul->bias = matrices(bias);
@@ -167,7 +167,7 @@ ember_status_t ember_matmul_linear(ember_matmul_t *matmul, ember_node_t *node) {
     as_batch(&b);
     as_rows(&a, &input);
     as_rows(&c, &out);
-    a.sizes[1] = c.sizes[1]; // rows of no elements are rows still
+    a.sizes[1] = c.sizes[1]; // rows of no elements still count
     const ember_status_t status = fill(matmul, node, &a, &b, &c);
     if (status != EMBER_OK || !has_bias) {
         return status;
@@ -190,7 +190,7 @@ static void add_products(ember_class_t class, ember_number_t *sum, const void *a
         for (uint32_t k = 0; k < count; k++) {
             sum->f64 += ((const double *)a)[k] * ((const double *)b)[k];
         }
-    } else { // wraps, as PyTorch's integers do
+    } else { // wraps, like PyTorch's integers
         for (uint32_t k = 0; k < count; k++) {
             const uint64_t x = (uint64_t)((const int64_t *)a)[k];
             sum->s64 =

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What mm, bmm, addmm, baddbmm and linear have in common: the product of two
-// batches of matrices, with strides, for every dtype.
+// What mm, bmm, addmm, baddbmm and linear share: the product of two batches of
+// matrices, with strides, for every dtype.
 //
 //     c[n, i, j] = beta * bias[n, i, j] + alpha * sum over k of a[n, i, k] * b[n, k, j]
 //
 // Each operator reads its arguments into an ember_matmul_t, with every check. The
-// generic kernels keep it as their state; the float32 ones take their own from it.
+// generic kernels keep it as their state; the float32 ones derive their own from it.
 #ifndef EMBER_KERNELS_LINEAR_MATMUL_H
 #define EMBER_KERNELS_LINEAR_MATMUL_H
 
@@ -46,7 +46,7 @@ EMBER_MUST_USE ember_status_t ember_matmul_baddbmm(ember_matmul_t *matmul,
 EMBER_MUST_USE ember_status_t ember_matmul_linear(ember_matmul_t *matmul,
                                                   ember_node_t *node);
 
-// Computes, whatever the dtype and strides.
+// Computes, for any dtype and strides.
 void ember_matmul_run(const ember_matmul_t *matmul);
 
 // float32 with dense rows of a and c, and dense rows or columns of b.
@@ -57,15 +57,15 @@ typedef struct ember_matmul_f32 {
     int32_t b_batch;
     int32_t c_batch;
     int32_t bias_batch;
-    bool b_columns; // b's columns are the dense ones
+    bool b_columns; // b's columns are dense, not its rows
 } ember_matmul_f32_t;
 
-// UNSUPPORTED when `matmul` is not of that kind.
+// UNSUPPORTED if `matmul` is not of that kind.
 EMBER_MUST_USE ember_status_t ember_matmul_f32_prepare(ember_matmul_f32_t *fast,
                                                        ember_node_t *node,
                                                        const ember_matmul_t *matmul);
 
-// Computes with one of two forms of gemm_f32.h; a Helium kernel has Helium's.
+// Computes with one of the two forms of gemm_f32.h; a Helium kernel with Helium's.
 void ember_matmul_f32_run(const ember_matmul_f32_t *fast, ember_gemm_f32_fn rows,
                           ember_gemm_f32_fn columns);
 

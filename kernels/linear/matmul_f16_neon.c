@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// float16 products of matrices with Advanced SIMD. Contract: matmul_f16.h.
+// float16 matrix products with NEON. Contract: matmul_f16.h.
 #include "kernels/engine/widen_neon.h"
 #include "kernels/linear/matmul_f16.h"
 
 // Sizes of a block: a column of b is widened once, a row of a once for each block.
 enum { HEIGHT = 16, WIDTH = 32, SIZE = 2 };
 
-// Elements of a row from which on blocks are smaller, and the most there may be.
+// Elements of a row from which on blocks are smaller, and the maximum.
 enum { LONG = 1024, LONGEST = 65536 };
 
 static int32_t least(int32_t a, int32_t b) {
@@ -19,7 +19,7 @@ ember_status_t ember_matmul_f16_prepare(ember_matmul_f16_t *half, ember_node_t *
         return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: not float16");
     }
     if (matmul->inner > LONGEST) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: long rows");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: rows are too long");
     }
     const int32_t parts = matmul->inner > LONG ? 2 : 1; // less scratch
     half->matmul = *matmul;
@@ -35,7 +35,7 @@ ember_status_t ember_matmul_f16_prepare(ember_matmul_f16_t *half, ember_node_t *
     return ember_node_status(node);
 }
 
-// Rows of a matrix from `from` on, behind each other.
+// Rows of a matrix from `from` on, one after the other.
 static void widen_rows(float *to, const char *from, int32_t row, int32_t column,
                        int32_t rows, int32_t columns) {
     for (; rows > 0; rows--) {
@@ -51,7 +51,7 @@ static const char *at(const ember_matrices_t *m, int32_t n, int32_t row,
            (ptrdiff_t)column * m->column;
 }
 
-// The columns of b that a block takes, in the form that they lie in.
+// The columns of b for a block, in their own form.
 static void widen_b(const ember_matmul_f16_t *half, float *to, int32_t n, int32_t j,
                     int32_t width) {
     const ember_matrices_t *b = &half->matmul.b;
@@ -78,7 +78,7 @@ static void put(const ember_matmul_f16_t *half, const ember_gemm_f32_t *gemm, in
     }
 }
 
-// The bias of a block, one row where all are the same.
+// The bias of a block; a single row if all are the same.
 static void take_bias(const ember_matmul_f16_t *half, ember_gemm_f32_t *gemm,
                       float *room, int32_t n, int32_t i, int32_t j) {
     const ember_matrices_t *bias = &half->matmul.bias;

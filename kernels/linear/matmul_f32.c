@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// float32 products of matrices. Contract: matmul.h.
+// float32 matrix products. Contract: matmul.h.
 #include "kernels/linear/matmul.h"
 
 enum { SIZE = (int32_t)sizeof(float) };
@@ -20,7 +20,7 @@ ember_status_t ember_matmul_f32_prepare(ember_matmul_f32_t *fast, ember_node_t *
         !dense(matmul->columns, matmul->c.column) || (!b_rows && !b_columns)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "matmul: strides");
     }
-    // One column of dense elements is better seen as a column.
+    // A single column of dense elements is treated as a column.
     fast->b_columns = b_columns && (!b_rows || matmul->columns == 1);
     fast->batches = matmul->batches;
     fast->a_batch = matmul->a.batch / SIZE;

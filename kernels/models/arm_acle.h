@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model in C of the 32-bit SIMD of Armv7E-M and Armv8-M, for compilers of computers
-// without it: the SDK prepares variants for it on this computer, and tests run them
-// here under sanitizers. Names and meanings are ACLE's.
+// A model in C of the 32-bit SIMD of Armv7E-M and Armv8-M, for hosts without it: the
+// SDK prepares such variants on the host, and tests run them there under sanitizers.
+// Names and meanings are ACLE's.
 #ifndef EMBER_MODELS_ARM_ACLE_H
 #define EMBER_MODELS_ARM_ACLE_H
 
@@ -11,7 +11,7 @@ typedef int32_t int16x2_t;
 typedef int32_t int8x4_t;
 typedef uint32_t uint8x4_t;
 
-static uint32_t ember_acle_ge; // a bit for each byte, set by what compares
+static uint32_t ember_acle_ge; // a bit for each byte, set by comparisons
 
 static inline int32_t ember_acle_cut(int64_t number, unsigned bits) {
     const int64_t most = ((int64_t)1 << (bits - 1)) - 1;
@@ -59,6 +59,13 @@ static inline int16x2_t __sxtb16(int8x4_t a) {
 static inline int16x2_t __sxtab16(int16x2_t a, int8x4_t b) {
     return ember_acle_pair(ember_acle_low(a) + ember_acle_byte(b, 0),
                            ember_acle_high(a) + ember_acle_byte(b, 2));
+}
+
+// Both products of halves, and a sum of 64 bits.
+static inline int64_t __smlald(int16x2_t a, int16x2_t b, int64_t sum) {
+    const int64_t low = (int64_t)ember_acle_low(a) * ember_acle_low(b);
+    return (int64_t)((uint64_t)sum + (uint64_t)low +
+                     (uint64_t)((int64_t)ember_acle_high(a) * ember_acle_high(b)));
 }
 
 // sum + (a * b) >> 16, of the lower or the upper half of b.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model in C of the DSP instructions that kernels use (kernels/intrinsics/arm_dsp.h),
-// for compilers of computers without them. Sums wrap around.
+// for hosts without them. Sums wrap.
 #ifndef EMBER_MODELS_ARM_DSP_H
 #define EMBER_MODELS_ARM_DSP_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of kernels/intrinsics/arm_fpscr.h: models of conversions set no bit, so any
-// of them may have met what it tells of.
+// A model of kernels/intrinsics/arm_fpscr.h: models of conversions set no flag, so it
+// assumes that they met an invalid operation.
 #ifndef EMBER_MODELS_ARM_FPSCR_H
 #define EMBER_MODELS_ARM_FPSCR_H
 

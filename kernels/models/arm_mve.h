@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model of Helium in C, for compilers of computers without it: the SDK prepares
-// Helium variants on this computer, and tests run them here under sanitizers.
+// A model of Helium in C, for hosts without it: the SDK prepares Helium variants on the
+// host, and tests run them there under sanitizers.
 //
 // Names and meanings are ACLE's; lanes and predicates are as on the core: a predicate
 // has a bit for each byte, memory of inactive lanes is not touched. Differences: the
@@ -30,7 +30,7 @@ static inline mve_pred16_t vctp32q(uint32_t count) {
 
 // --- memory ----------------------------------------------------------------------
 
-// Copies the words of lanes that are on.
+// Copies the words of active lanes.
 static inline void ember_mve_words(void *to, const void *from, mve_pred16_t lanes) {
     for (size_t i = 0; i < 4; i++) {
         if (ember_mve_on(lanes, (int)i)) {
@@ -64,6 +64,10 @@ static inline float32x4_t vldrwq_gather_shifted_offset_f32(const float *base,
     return vldrwq_gather_shifted_offset_z_f32(base, offsets, 0xffff);
 }
 
+static inline void vstrwq_f32(float *at, float32x4_t value) {
+    memcpy(at, &value, sizeof(value));
+}
+
 static inline void vstrwq_p_f32(float *at, float32x4_t value, mve_pred16_t lanes) {
     ember_mve_words(at, &value, lanes);
 }
@@ -76,6 +80,11 @@ static inline void vstrwq_scatter_shifted_offset_p_f32(float *base, uint32x4_t o
             base[(int32_t)offsets[i]] = value[i];
         }
     }
+}
+
+static inline void vstrwq_scatter_shifted_offset_f32(float *base, uint32x4_t offsets,
+                                                     float32x4_t value) {
+    vstrwq_scatter_shifted_offset_p_f32(base, offsets, value, 0xffff);
 }
 
 static inline void vstrwq_scatter_shifted_offset_p_u32(uint32_t *base,
@@ -155,7 +164,7 @@ static inline mve_pred16_t vcmpgtq_m_f32(float32x4_t a, float32x4_t b,
     return (mve_pred16_t)(vcmpgtq_f32(a, b) & lanes);
 }
 
-// a where `lanes` are on, else b.
+// a in active `lanes`, else b.
 static inline float32x4_t vpselq_f32(float32x4_t a, float32x4_t b, mve_pred16_t lanes) {
     for (int i = 0; i < 4; i++) {
         a[i] = ember_mve_on(lanes, i) ? a[i] : b[i];
@@ -167,7 +176,50 @@ static inline float vgetq_lane_f32(float32x4_t a, int lane) {
     return a[lane];
 }
 
+// Pairs of lanes are complex numbers, the imaginary part second. A quarter turn times b
+// (rot90: i, rot270: -i) is added; of products each is rounded, none is added.
+static inline float32x4_t vcaddq_rot90_f32(float32x4_t a, float32x4_t b) {
+    return (float32x4_t){a[0] - b[1], a[1] + b[0], a[2] - b[3], a[3] + b[2]};
+}
+
+static inline float32x4_t vcaddq_rot270_f32(float32x4_t a, float32x4_t b) {
+    return (float32x4_t){a[0] + b[1], a[1] - b[0], a[2] + b[3], a[3] - b[2]};
+}
+
+static inline float32x4_t vcmulq_f32(float32x4_t a, float32x4_t b) {
+    return (float32x4_t){a[0] * b[0], a[0] * b[1], a[2] * b[2], a[2] * b[3]};
+}
+
+static inline float32x4_t vcmulq_rot90_f32(float32x4_t a, float32x4_t b) {
+    return (float32x4_t){-(a[1] * b[1]), a[1] * b[0], -(a[3] * b[3]), a[3] * b[2]};
+}
+
+// The lanes of each pair change places.
+static inline float32x4_t vrev64q_f32(float32x4_t a) {
+    return (float32x4_t){a[1], a[0], a[3], a[2]};
+}
+
 // --- 32-bit integers ---------------------------------------------------------------
+
+static inline float32x4_t vreinterpretq_f32_u32(uint32x4_t a) {
+    return (float32x4_t)a;
+}
+
+static inline uint32x4_t vandq_u32(uint32x4_t a, uint32x4_t b) {
+    return a & b;
+}
+
+static inline uint32x4_t veorq_u32(uint32x4_t a, uint32x4_t b) {
+    return a ^ b;
+}
+
+static inline uint32x4_t vaddq_u32(uint32x4_t a, uint32x4_t b) {
+    return a + b;
+}
+
+static inline uint32x4_t vshrq_n_u32(uint32x4_t a, int bits) {
+    return a >> bits;
+}
 
 static inline uint32x4_t vreinterpretq_u32_f32(float32x4_t a) {
     return (uint32x4_t)a;

@@ -221,7 +221,7 @@ static inline uint32x4_t vshlq_n_u32(uint32x4_t a, int left) {
     return a << left;
 }
 
-// To the left, to the right by negative counts.
+// To the left; negative counts shift to the right.
 static inline int32x4_t vshlq_r_s32(int32x4_t a, int32_t left) {
     if (left < 0) {
         return a >> (left < -31 ? 31 : -left);
@@ -229,7 +229,7 @@ static inline int32x4_t vshlq_r_s32(int32x4_t a, int32_t left) {
     return left > 31 ? (int32x4_t){0} : vshlq_n_s32(a, left);
 }
 
-// The same, rounded: halves up.
+// The same, rounded to nearest, ties up.
 static inline int32x4_t vrshlq_s32(int32x4_t a, int32x4_t left) {
     for (int i = 0; i < 4; i++) {
         if (left[i] >= 0) {

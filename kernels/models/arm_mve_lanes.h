@@ -104,11 +104,18 @@ static inline int32_t vmladavaq_p_s8(int32_t sum, int8x16_t a, int8x16_t b,
     for (int i = 0; i < 16; i++) {
         products += ember_mve_byte(lanes, i) ? a[i] * b[i] : 0;
     }
-    return (int32_t)((uint32_t)sum + (uint32_t)products); // it wraps around
+    return (int32_t)((uint32_t)sum + (uint32_t)products); // it wraps
 }
 
 static inline int32_t vmladavaq_s8(int32_t sum, int8x16_t a, int8x16_t b) {
     return vmladavaq_p_s8(sum, a, b, 0xffff);
+}
+
+static inline int64_t vmlaldavaq_s16(int64_t sum, int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i++) {
+        sum = (int64_t)((uint64_t)sum + (uint64_t)((int64_t)a[i] * b[i])); // it wraps
+    }
+    return sum;
 }
 
 static inline int32_t vaddvaq_p_s8(int32_t sum, int8x16_t a, mve_pred16_t lanes) {
@@ -117,7 +124,7 @@ static inline int32_t vaddvaq_p_s8(int32_t sum, int8x16_t a, mve_pred16_t lanes)
 
 // --- to and from float32 -------------------------------------------------------------
 
-// Rounded, halves to even; cut to the range; NaN becomes 0.
+// Rounded to nearest even; clamped to the range; NaN becomes 0.
 static inline int32x4_t vcvtnq_s32_f32(float32x4_t a) {
     int32x4_t made = {0};
     for (int i = 0; i < 4; i++) {
@@ -130,7 +137,7 @@ static inline int32x4_t vcvtnq_s32_f32(float32x4_t a) {
     return made;
 }
 
-// Rounded to zero, else the same.
+// Rounded to zero, otherwise the same.
 static inline int32x4_t vcvtq_s32_f32(float32x4_t a) {
     for (int i = 0; i < 4; i++) {
         a[i] = truncf(a[i]);
@@ -146,7 +153,7 @@ typedef struct float32x4x4 {
     float32x4_t val[4];
 } float32x4x4_t;
 
-// Each fourth number, from the first, the second, the third, the fourth on.
+// Every fourth number, starting with the first, second, third or fourth.
 static inline float32x4x4_t vld4q_f32(const float *at) {
     float32x4x4_t made;
     for (int i = 0; i < 4; i++) {

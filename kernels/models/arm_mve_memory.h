@@ -48,6 +48,14 @@ static inline int16x8_t vldrbq_z_s16(const int8_t *at, mve_pred16_t lanes) {
     return made;
 }
 
+static inline int16x8_t vldrhq_z_s16(const int16_t *at, mve_pred16_t lanes) {
+    int16x8_t made = {0};
+    for (int i = 0; i < 8; i++) {
+        made[i] = (int16_t)(ember_mve_byte(lanes, 2 * i) ? at[i] : 0);
+    }
+    return made;
+}
+
 static inline int32x4_t vldrbq_z_s32(const int8_t *at, mve_pred16_t lanes) {
     int32x4_t made = {0};
     for (int i = 0; i < 4; i++) {
@@ -147,7 +155,7 @@ typedef struct {
     int32x4_t val[2];
 } int32x4x2_t;
 
-// Eight words; those at even places apart from those at odd ones.
+// Eight words; those at even positions separated from those at odd ones.
 static inline int32x4x2_t vld2q_s32(const int32_t *at) {
     int32x4x2_t made;
     for (int i = 0; i < 4; i++) {

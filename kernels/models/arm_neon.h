@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model of Advanced SIMD in C: what kernels use of ACLE's arm_neon.h, so that
-// variants compile and run on any computer. Shorter than a table of all, and as slow.
+// variants compile and run on any host. Not complete, and slow.
 #ifndef EMBER_MODELS_ARM_NEON_H
 #define EMBER_MODELS_ARM_NEON_H
 

@@ -117,7 +117,7 @@ static inline float vaddvq_f32(float32x4_t x) {
     return (x[0] + x[1]) + (x[2] + x[3]);
 }
 
-// A number rather than NaN.
+// Prefers a number to NaN.
 static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
     for (int i = 0; i < 4; i++) {
         x[i] = x[i] != x[i] || x[i] < y[i] ? y[i] : x[i];
@@ -125,7 +125,7 @@ static inline float32x4_t vmaxnmq_f32(float32x4_t x, float32x4_t y) {
     return x;
 }
 
-// NaN rather than a number, 0 rather than -0.
+// Prefers NaN to a number, 0 to -0.
 static inline float32x4_t vmaxq_f32(float32x4_t x, float32x4_t y) {
     for (int i = 0; i < 4; i++) {
         const bool zeros = x[i] == 0 && y[i] == 0 && signbit(x[i]);
@@ -158,7 +158,7 @@ static inline int32x4_t vcvtq_s32_f32(float32x4_t x) {
     return made;
 }
 
-// To the nearest, halves to even.
+// To nearest even.
 static inline int32x4_t vcvtnq_s32_f32(float32x4_t x) {
     return vcvtq_s32_f32(
         (float32x4_t){rintf(x[0]), rintf(x[1]), rintf(x[2]), rintf(x[3])});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model in C of the instructions of Hexagon's vector unit that kernels use
-// (kernels/intrinsics/hexagon_hvx.h), for compilers of computers without them. Sums
-// wrap around; addresses are checked to the byte.
+// (kernels/intrinsics/hexagon_hvx.h), for hosts without them. Sums wrap; addresses are
+// checked to the byte.
 #ifndef EMBER_MODELS_HEXAGON_HVX_H
 #define EMBER_MODELS_HEXAGON_HVX_H
 
@@ -13,6 +13,7 @@
 enum { EMBER_HVX = 128 }; // bytes of a vector
 
 #define EMBER_HVX_UNROLL
+#define EMBER_HVX_ROLLED
 
 typedef union ember_hvx_lanes {
     alignas(128) int8_t b[128];

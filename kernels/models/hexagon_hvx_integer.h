@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of Hexagon's vectors: arithmetic of integers. Included by hexagon_hvx.h.
+// The model of HVX: integer arithmetic. Included by hexagon_hvx.h.
 #ifndef EMBER_MODELS_HEXAGON_HVX_INTEGER_H
 #define EMBER_MODELS_HEXAGON_HVX_INTEGER_H
 
@@ -47,7 +47,7 @@ Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(HVX_Vector x, HVX_Vector u, HVX_Vector v)
     return x;
 }
 
-// The whole product, of 64 bits, by halves: its higher words are in d.hi.
+// The whole 64-bit product by halves: its high words are in d.hi.
 static inline HVX_VectorPair Q6_W_vmpye_VwVuh(HVX_Vector u, HVX_Vector v) {
     HVX_VectorPair d;
     for (int i = 0; i < 32; i++) {

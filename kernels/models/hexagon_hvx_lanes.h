@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of Hexagon's vectors: lanes that move, and narrow ones. Included by
-// hexagon_hvx.h. Of a pair made of two vectors (v, u), v is the lower one.
+// The model of HVX: moving lanes, and narrow ones. Included by hexagon_hvx.h. In a pair
+// made of two vectors (v, u), v is the lower one.
 #ifndef EMBER_MODELS_HEXAGON_HVX_LANES_H
 #define EMBER_MODELS_HEXAGON_HVX_LANES_H
 
@@ -115,7 +115,7 @@ static inline void ember_hvx_swap(HVX_VectorPair *w, int hi, int lo) {
     w->lo.b[lo] = byte;
 }
 
-// Each set bit of r, from the lowest on, exchanges blocks of that many bytes.
+// Each set bit of r, starting with the lowest, exchanges blocks of that many bytes.
 static inline HVX_VectorPair Q6_W_vshuff_VVR(HVX_Vector u, HVX_Vector v, int32_t r) {
     HVX_VectorPair d = {v, u};
     for (int block = 1; block < 128; block <<= 1) {
@@ -128,7 +128,7 @@ static inline HVX_VectorPair Q6_W_vshuff_VVR(HVX_Vector u, HVX_Vector v, int32_t
     return d;
 }
 
-// The same from the highest bit on.
+// The same starting with the highest bit.
 static inline HVX_VectorPair Q6_W_vdeal_VVR(HVX_Vector u, HVX_Vector v, int32_t r) {
     HVX_VectorPair d = {v, u};
     for (int block = 64; block > 0; block >>= 1) {
@@ -141,7 +141,7 @@ static inline HVX_VectorPair Q6_W_vdeal_VVR(HVX_Vector u, HVX_Vector v, int32_t 
     return d;
 }
 
-// --- lanes that are on ---------------------------------------------------------------
+// --- active lanes --------------------------------------------------------------------
 
 static inline HVX_VectorPred Q6_Q_vsetq_R(int32_t r) {
     HVX_VectorPred q;
@@ -159,7 +159,7 @@ static inline HVX_VectorPred Q6_Q_vsetq2_R(int32_t r) {
     return q;
 }
 
-// A lane of words is on, or off, with all its bytes.
+// A lane of words is active, or inactive, with all its bytes.
 static inline HVX_VectorPred Q6_Q_vcmp_eq_VwVw(HVX_Vector u, HVX_Vector v) {
     HVX_VectorPred q;
     for (int i = 0; i < 128; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of Hexagon's vectors: from and to memory. Included by hexagon_hvx.h.
+// The model of HVX: from and to memory. Included by hexagon_hvx.h.
 #ifndef EMBER_MODELS_HEXAGON_HVX_MEMORY_H
 #define EMBER_MODELS_HEXAGON_HVX_MEMORY_H
 
@@ -7,7 +7,7 @@ static inline int32_t ember_hvx_hidden(int32_t x) {
     return x;
 }
 
-static inline const int8_t *ember_hvx_somewhere(const int8_t *x) {
+static inline const void *ember_hvx_somewhere(const void *x) {
     return x;
 }
 

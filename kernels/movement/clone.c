@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// clone: a copy of the same shape and dtype, in whatever dim order the output
-// has. Serves detach_copy, alias_copy, lift_fresh_copy and the dim-order clones too.
+// clone: a copy of the same shape and dtype, in the dim order of the output. Also
+// serves detach_copy, alias_copy, lift_fresh_copy and the dim-order clones.
 #include "kernels/engine/copy.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// col2im: windows of an image, one in each column, added where they came from:
-// (n, c * kernel, windows) to (n, c, h, w). Every dtype but bool.
+// col2im: adds windows of an image, one in each column, where they came from: (n, c *
+// kernel, windows) to (n, c, h, w). Every dtype except bool.
 #include <string.h>
 
 #include "kernels/engine/index.h"
@@ -82,7 +82,7 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t pai
     }
 }
 
-// Windows along each dimension; false when they do not fit the input's shape.
+// Windows along each dimension; false if they do not fit the input's shape.
 static bool set_windows(state_t *s, const ember_view_t *self) {
     for (uint32_t d = 0; d < 2; d++) {
         const int64_t reach = (int64_t)s->dilation[d] * (s->kernel[d] - 1) + 1;

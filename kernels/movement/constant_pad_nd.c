@@ -4,7 +4,7 @@
 
 enum { SELF, PAD, VALUE, OUT };
 
-// Pads of the dimensions, the last one first, are pairs (before, after).
+// The pads of the dimensions, the last one first, are pairs (before, after).
 static int32_t pad_of(ember_node_t *node, uint32_t rank, uint32_t d, uint32_t after) {
     const uint32_t item = 2 * (rank - 1 - d) + after;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// copy_ to another dtype.
+// copy_ with a change of dtype.
 #include "kernels/engine/convert.h"
 
 enum { SELF, SRC };

@@ -3,8 +3,8 @@
 
 enum { SELF, PADDING, OUT };
 
-// Reads the pair of dimension `d`, which is `back` before the last. Returns what
-// comes before, and adds both to the size.
+// Reads the pair of dimension `d`, which is `back` before the last. Returns what comes
+// before, and adds both to the size.
 static int32_t pad_dim(ember_node_t *node, const ember_view_t *view, uint32_t d,
                        uint32_t back, int32_t *size) {
     const int64_t before = ember_node_list_int(node, PADDING, 2 * back);
@@ -24,7 +24,7 @@ static int32_t pad_dim(ember_node_t *node, const ember_view_t *view, uint32_t d,
     return (int32_t)before;
 }
 
-// A mirror is shorter than what it shows; an edge is something.
+// A mirrored pad is shorter than the dimension; an edge must exist.
 static void check_dim(ember_node_t *node, const ember_view_t *view, uint32_t d,
                       uint32_t back, ember_remap_mode_t mode) {
     const int64_t before = ember_node_list_int(node, PADDING, 2 * back);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reflection_pad and replication_pad: the last one to three dimensions made longer.
-// Negative amounts cut elements off.
+// reflection_pad and replication_pad: extend the last one to three dimensions. Negative
+// amounts cut elements off.
 #ifndef EMBER_KERNELS_MOVEMENT_EDGE_PAD_H
 #define EMBER_KERNELS_MOVEMENT_EDGE_PAD_H
 

@@ -11,7 +11,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
     ember_node_tensor(node, INDICES, &args.tensors[0]);
     if (!ember_is_index_dtype(args.tensors[0].dtype)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "embedding: dtype of indices");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "embedding: wrong dtype of indices");
     }
     pick->wrap = false;
     return ember_pick_read(pick, node, &args, WEIGHT, OUT);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// embedding_bag: the sum, mean or largest of the rows of a table that each bag of
-// indices names. A bag goes from its offset to the next one's.
+// embedding_bag: the sum, mean or maximum of the rows of a table whose indices are in a
+// bag. A bag extends from its offset to the next one's.
 #include <string.h>
 
 #include "kernels/engine/index.h"
@@ -23,14 +23,14 @@ typedef struct {
     integers_t indices;
     integers_t offsets;
     // Further outputs: the bag of each index, the size of each bag, and the index of
-    // each largest number. A sum leaves the sizes 0; a mean gives them once more.
+    // each maximum. A sum leaves the sizes 0; a mean gives them twice.
     integers_t extra[3];
     int32_t rows; // of the weight
     int32_t columns;
     int32_t bags;
     int32_t steps[2];     // of the weight, bytes
     int32_t out_steps[2]; // bytes
-    int64_t padding;      // an index that does not count; below 0: none
+    int64_t padding;      // an index that is ignored; negative: none
     uint8_t dtype;
     uint8_t mode;
 } state_t;
@@ -52,7 +52,7 @@ static void set_number(const integers_t *integers, int32_t at, int64_t number) {
     }
 }
 
-// --- one number ----------------------------------------------------------------------
+// --- one value -----------------------------------------------------------------------
 
 static double load(const state_t *s, const char *at) {
     double number;
@@ -61,7 +61,7 @@ static double load(const state_t *s, const char *at) {
     return number;
 }
 
-// The number of column `c` that the indices [first, past) give.
+// The value of column `c` for the indices [first, past).
 static double mixed(const state_t *s, int32_t first, int32_t past, int32_t c,
                     int64_t *largest) {
     const char *column = s->weight + (ptrdiff_t)c * s->steps[1];
@@ -70,7 +70,7 @@ static double mixed(const state_t *s, int32_t first, int32_t past, int32_t c,
 
     for (int32_t i = first; i < past; i++) {
         const int64_t index = number_at(&s->indices, i);
-        // Indices were checked, but another output of a bad program may lie on them.
+        // Indices were checked, but another output of a bad program may overlap them.
         if (index == s->padding || index < 0 || index >= s->rows) {
             continue;
         }
@@ -92,8 +92,8 @@ static double mixed(const state_t *s, int32_t first, int32_t past, int32_t c,
 
 // --- bags ----------------------------------------------------------------------------
 
-// Checks the indices of a bag and notes which bag they are in; -1 when one is out of
-// range, or else how many count.
+// Checks the indices of a bag and records which bag they are in. Returns how many
+// count, or -1 if one is out of range.
 static int32_t enter_bag(const state_t *s, int32_t bag, int32_t first, int32_t past) {
     int32_t count = 0;
 
@@ -152,7 +152,9 @@ static int32_t run(void *state) {
 static void set_integers(ember_node_t *node, integers_t *integers,
                          const ember_tensor_t *tensor) {
     if (!ember_is_index_dtype(tensor->dtype) || !ember_tensor_is_contiguous(tensor)) {
-        (void)ember_node_fail(node, EMBER_UNSUPPORTED, "embedding_bag: integers");
+        (void)ember_node_fail(
+            node, EMBER_UNSUPPORTED,
+            "embedding_bag: indices and offsets must be contiguous integers");
     }
     *integers =
         (integers_t){tensor->data, (int32_t)tensor->numel, (uint8_t)tensor->dtype};

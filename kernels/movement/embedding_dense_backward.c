@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// embedding_dense_backward: rows of gradients added to those of the table that the
+// embedding_dense_backward: adds rows of gradients to the rows of the table that the
 // indices named; with scaling, divided by how often each was.
 #include <string.h>
 
@@ -13,7 +13,7 @@ typedef struct {
     const char *indices;  // (count,)
     char *out;            // (rows, columns)
     int32_t *uses;        // scratch, (rows,); NULL: no scaling
-    int64_t padding;      // an index that does not count
+    int64_t padding;      // an index that is ignored
     uint32_t count;
     uint32_t columns;
     int32_t rows;
@@ -23,7 +23,7 @@ typedef struct {
     uint8_t size; // bytes
 } state_t;
 
-// The row of index `i`; -1 when it is out of range.
+// The row of index `i`; -1 if it is out of range.
 static int32_t row_of(const state_t *s, uint32_t i) {
     return ember_index_read(s->indices + (size_t)i * s->index_size, s->index_dtype,
                             s->rows, false);

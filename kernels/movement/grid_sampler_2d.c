@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// grid_sampler_2d: each output pixel is the input's at a point that the grid names, in
-// [-1, 1] across the image; a mean of up to sixteen pixels near it. Any float dtype. As
-// in PyTorch, whatever is computed is rounded to it: floor and round can tell.
+// grid_sampler_2d: each output pixel is the input's at a point of the grid, in [-1, 1]
+// across the image, mixed from up to sixteen pixels near it. Any float dtype. As in
+// PyTorch, every step is rounded to it: floor and round depend on it.
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ typedef struct {
     uint32_t count;
 } taps_t;
 
-// A number as the dtype has it.
+// A number rounded to the dtype.
 static double rounded(const state_t *s, double x) {
     uint64_t element = 0;
 
@@ -54,7 +54,7 @@ static double rounded(const state_t *s, double x) {
     return ember_load_double(s->dtype, &element);
 }
 
-// From [-1, 1] to pixels: to the centres of those at the ends, or to their edges.
+// From [-1, 1] to pixels: to the centres of the outermost ones, or to their edges.
 static double to_pixels(const state_t *s, uint32_t d, double x) {
     const double half = (s->align ? s->in[d] - 1 : s->in[d]) / 2.0;
     const double scaled = rounded(s, rounded(s, x + 1.0) * rounded(s, half));
@@ -62,7 +62,7 @@ static double to_pixels(const state_t *s, uint32_t d, double x) {
     return s->align ? scaled : rounded(s, scaled - 0.5);
 }
 
-// Mirrored at 0 and at `span` as often as it takes.
+// Mirrored at 0 and at `span` as often as needed.
 static double mirrored(const state_t *s, double x, double span) {
     const double way = fabs(x);
     const double both = 2.0 * span;
@@ -90,7 +90,7 @@ static double padded(const state_t *s, uint32_t d, double x) {
     return x > 0.0 ? (x < last ? x : last) : 0.0;
 }
 
-// Adds pixel (y, x), whole numbers unless they are NaN, if there is one.
+// Adds pixel (y, x) if it exists; both are integers unless they are NaN.
 static void add_tap(const state_t *s, taps_t *taps, double y, double x, double weight) {
     if (y >= 0.0 && y < s->in[0] && x >= 0.0 && x < s->in[1]) {
         const ptrdiff_t row = (int32_t)y;
@@ -106,7 +106,7 @@ static double scaled(const state_t *s, double a, double b, double c) {
     return rounded(s, rounded(s, a * b) + c);
 }
 
-// The weights of four pixels in a row, the point being `t` behind the second.
+// The weights of four pixels in a row; the point is `t` after the second.
 static void cubic_weights(const state_t *s, double t, double weights[4]) {
     const double a = -0.75;
 
@@ -151,7 +151,7 @@ static void bilinear(const state_t *s, taps_t *taps, double y, double x) {
     add_tap(s, taps, top + 1.0, left + 1.0, rounded(s, down * right));
 }
 
-// The pixels that the point at `point` of the grid mixes.
+// The pixels that are mixed for the grid's point at `point`.
 static void find_taps(const state_t *s, taps_t *taps, const char *point) {
     const char *second = point + s->grid_steps[3];
     const double x = to_pixels(s, 1, ember_load_double(s->dtype, point));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// index: self[..., mask, ...], one mask that spans some dimensions, which become one
-// of as many elements as the mask has true ones. Known only when it runs.
+// index: self[..., mask, ...] with one mask, which replaces the dimensions that it
+// spans by one with as many elements as it has true ones. Their number is only known at
+// run time.
 #include "kernels/engine/masked.h"
 
 enum { SELF, INDICES, OUT };
@@ -10,11 +11,11 @@ typedef struct {
     char *out;
     ember_slot_t *slot;
     uint8_t rank;  // of the output
-    uint8_t place; // of the dimension that stands for the mask
+    uint8_t place; // of the dimension that replaces the mask's
     int32_t sizes[EMBER_MAX_RANK];
 } state_t;
 
-// Sees the mask in the shape of `whole`; false when it does not fit.
+// Views the mask in the shape of `whole`; false if it does not fit.
 static bool spread(ember_view_t *mask, const ember_view_t *whole, uint32_t place) {
     const uint32_t past = place + mask->rank;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// index: self[indices] with several tensors of which some are masks.
+// index: self[indices] with several tensors, some of which are masks.
 #include <string.h>
 
 #include "kernels/movement/index_masks.h"
@@ -44,7 +44,8 @@ static int32_t run(void *state) {
     return status;
 }
 
-// Blocks lie in a row in the output, one row for each place in the leading dimensions.
+// Blocks are in a row in the output, one row for each position in the leading
+// dimensions.
 static ember_status_t set_rows(state_t *s, ember_node_t *node, ember_view_t *whole,
                                const ember_tensor_t *out) {
     ember_masks_t *masks = &s->masks;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blocks of a tensor picked by several index tensors of which at least one is a mask:
-// it stands for indices of all the dimensions that it spans, where it is true. How
-// many blocks there are is known only when it runs.
+// Blocks of a tensor picked by several index tensors, at least one of which is a mask:
+// it stands for indices of all the dimensions that it spans, wherever it is true. The
+// number of blocks is only known at run time.
 //
-// The blocks' one dimension stands where the indexed dimensions stood, or in front when
-// those are not side by side. Indices beside a mask have at most one dimension.
+// The blocks' single dimension replaces the indexed dimensions, or comes first if those
+// are not adjacent. Indices next to a mask have at most one dimension.
 #ifndef EMBER_KERNELS_MOVEMENT_INDEX_MASKS_H
 #define EMBER_KERNELS_MOVEMENT_INDEX_MASKS_H
 
@@ -29,7 +29,7 @@ typedef struct ember_masks {
     ember_copy_t block;
     char *whole;
     char *picked;
-    int32_t picked_count; // blocks to write; below 0: they are read
+    int32_t picked_count; // blocks to write; negative: they are read
     int32_t picked_step;  // bytes from block to block
     uint32_t indexed;     // bit d: dimension d
     uint8_t count;        // items
@@ -45,7 +45,8 @@ typedef struct ember_masks {
 EMBER_MUST_USE ember_status_t ember_masks_read(ember_masks_t *masks, ember_node_t *node,
                                                const ember_view_t *whole);
 
-// Takes the blocks from or to `picked`, a view of that shape and any number of blocks.
+// Copies the blocks from or to `picked`, a view of that shape with any number of
+// blocks.
 EMBER_MUST_USE ember_status_t ember_masks_prepare(ember_masks_t *masks,
                                                   ember_node_t *node,
                                                   const ember_view_t *whole,
@@ -55,10 +56,10 @@ EMBER_MUST_USE ember_status_t ember_masks_prepare(ember_masks_t *masks,
 EMBER_MUST_USE ember_status_t ember_masks_put(ember_masks_t *masks, ember_node_t *node,
                                               const ember_tensor_t *out);
 
-// Finds the blocks: how many, or below 0 when the tensors do not go together.
+// Finds the blocks; returns their number, negative if the tensors do not match.
 int32_t ember_masks_find(const ember_masks_t *masks);
 
-// Moves so many blocks, between those of the tensor at `start` and those in a row at
+// Copies that many blocks between those of the tensor at `start` and those in a row at
 // `picked`. Returns EMBER_OK, or EMBER_DATA_RANGE.
 int32_t ember_masks_move(const ember_masks_t *masks, int32_t blocks, char *start,
                          char *picked);

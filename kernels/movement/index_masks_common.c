@@ -10,7 +10,7 @@ enum { INDICES = 1, VALUES, ACCUMULATE };
 
 // --- prepare -------------------------------------------------------------------------
 
-// Takes a mask or an index that starts at dimension `dim`; false when it does not fit.
+// Reads a mask or an index that starts at dimension `dim`; false if it does not fit.
 static bool set_item(ember_masks_item_t *item, const ember_tensor_t *tensor,
                      const ember_view_t *whole, uint32_t dim) {
     ember_view_t view;
@@ -36,7 +36,7 @@ static bool set_item(ember_masks_item_t *item, const ember_tensor_t *tensor,
     return memcmp(view.sizes, whole->sizes + dim, tensor->rank * sizeof(int32_t)) == 0;
 }
 
-// Reads the items; bit d of the answer says that dimension d is indexed.
+// Reads the items; bit d of the result says that dimension d is indexed.
 static uint32_t read_items(ember_masks_t *masks, ember_node_t *node,
                            const ember_view_t *whole) {
     const uint32_t count = ember_node_list_count(node, INDICES);
@@ -154,7 +154,7 @@ ember_status_t ember_masks_put(ember_masks_t *masks, ember_node_t *node,
         return status;
     }
     masks->add = ember_node_bool(node, ACCUMULATE);
-    const uint32_t behind = masks->rank - masks->place; // with the blocks' own
+    const uint32_t behind = masks->rank - masks->place; // after the blocks' own
     masks->picked_count = values.rank < behind ? 1 : values.sizes[values.rank - behind];
     masks->sizes[masks->place] = masks->picked_count;
     if (values.rank > masks->rank ||
@@ -167,7 +167,7 @@ ember_status_t ember_masks_put(ember_masks_t *masks, ember_node_t *node,
 
 // --- run -----------------------------------------------------------------------------
 
-// Lists where a mask is true, in logical order: how many places.
+// Lists where a mask is true, in logical order; returns how many positions.
 static int32_t list_places(const ember_masks_item_t *item) {
     int32_t at[EMBER_MAX_RANK] = {0};
     ptrdiff_t from = 0;
@@ -199,7 +199,7 @@ int32_t ember_masks_find(const ember_masks_t *masks) {
         const ember_masks_item_t *item = &masks->items[k];
         const int32_t count = item->dims > 0 ? list_places(item) : item->count;
         if (item->dims > 0 && count < item->count) {
-            item->places[count] = -1; // ends them
+            item->places[count] = -1; // end mark
         }
         if (count != 1 && blocks != 1 && count != blocks) {
             return -1;
@@ -209,8 +209,8 @@ int32_t ember_masks_find(const ember_masks_t *masks) {
     return blocks;
 }
 
-// Where item `k` puts block `i`, in bytes; a single place stands for all. False when an
-// index is out of range.
+// The position that item `k` gives block `i`, in bytes; a single one stands for all.
+// False if an index is out of range.
 static bool place_of(const ember_masks_item_t *item, int32_t i, char **whole) {
     if (item->dims > 0) {
         const bool single = item->count == 1 || item->places[1] < 0;

@@ -7,7 +7,7 @@
 enum { SELF, INDICES, VALUES, ACCUMULATE };
 
 // Broadcasts values to self with one dimension in place of the mask's `spans`, whose
-// size stays as it is. False when that is impossible.
+// size stays as it is. False if that is impossible.
 static bool spread(ember_view_t *values, const ember_view_t *whole, uint32_t place,
                    uint32_t spans) {
     const uint32_t rank = whole->rank - spans + 1;
@@ -20,7 +20,7 @@ static bool spread(ember_view_t *values, const ember_view_t *whole, uint32_t pla
         sizes[d] = whole->sizes[d];
     }
     for (uint32_t d = place + 1; d < rank; d++) {
-        sizes[d] = whole->sizes[d + spans - 1]; // a mask may have no dimension
+        sizes[d] = whole->sizes[d + spans - 1]; // a mask may have no dimensions
     }
     sizes[place] =
         place + values->rank < rank ? 1 : values->sizes[place + values->rank - rank];

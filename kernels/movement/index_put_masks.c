@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // index_put: a copy of self in which self[indices] = values, or += values, with several
-// tensors of which some are masks.
+// tensors, some of which are masks.
 #include "kernels/movement/index_masks.h"
 
 enum { SELF, INDICES, VALUES, ACCUMULATE, OUT };

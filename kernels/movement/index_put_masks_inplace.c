@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// index_put_: self[indices] = values, or += values, with several tensors of which some
+// index_put_: self[indices] = values, or += values, with several tensors, some of which
 // are masks; in place.
 #include "kernels/movement/index_masks.h"
 

@@ -9,7 +9,7 @@ enum { SELF, DIM, INDEX, OUT };
 static const int32_t one_size[] = {1};
 static const uint8_t one_order[] = {0};
 
-// A scalar self stands for one too, and stays a scalar.
+// Likewise a scalar self, and the result is a scalar.
 static ember_status_t prepare_scalar(ember_pick_t *pick, ember_node_t *node,
                                      const ember_pick_args_t *args) {
     ember_tensor_t out;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// masked_scatter: a copy of self in which the elements where the mask is true are the
-// first ones of source, both in logical order.
+// masked_scatter: a copy of self in which the elements where the mask is true are
+// replaced by the first ones of source, both in logical order.
 #include <string.h>
 
 #include "kernels/engine/copy.h"

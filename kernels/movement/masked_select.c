@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// masked_select: the elements of self where the mask is true, in one dimension. How
-// many there are is known only when it runs.
+// masked_select: the elements of self where the mask is true, in one dimension. Their
+// number is only known at run time.
 #include "kernels/engine/masked.h"
 
 enum { SELF, MASK, OUT };

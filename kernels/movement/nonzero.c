@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nonzero: the index of every element that is not zero, in logical order: (count,
-// rank) int64. The count is known only when it runs.
+// nonzero: the index of every element that is not zero, in logical order: (count, rank)
+// int64. The count is only known at run time.
 #include <string.h>
 
 #include "kernels/engine/element.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor with a value around it; negative amounts cut elements off.
+// A tensor padded with a value; negative amounts cut elements off.
 #ifndef EMBER_KERNELS_MOVEMENT_PAD_H
 #define EMBER_KERNELS_MOVEMENT_PAD_H
 
@@ -18,14 +18,14 @@ typedef struct ember_pad_amounts {
     int32_t after[EMBER_MAX_RANK];
 } ember_pad_amounts_t;
 
-// Pads `self` to the whole of output `out`, whose shape follows. Answers an earlier
+// Pads `self` to the whole of output `out`, whose shape follows. Returns an earlier
 // failure of the node first.
 EMBER_MUST_USE ember_status_t ember_pad_prepare(ember_node_t *node, ember_pad_t *pad,
                                                 uint32_t out, ember_view_t *self,
                                                 const ember_pad_amounts_t *amounts,
                                                 ember_value_t value);
 
-// The same of elements of one byte.
+// The same for elements of one byte.
 EMBER_MUST_USE ember_status_t ember_pad_bytes(ember_node_t *node, ember_pad_t *pad,
                                               uint32_t out, ember_view_t *self,
                                               const ember_pad_amounts_t *amounts,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the pads with a constant share. Contract: pad.h.
+// What pads with a constant share. Contract: pad.h.
 #include "kernels/movement/pad.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static void keep(ember_view_t *self, ember_view_t *out, uint32_t d, int32_t befo
     ember_view_slice(out, d, count > 0 ? (int32_t)to : 0, count, 1);
 }
 
-// All but the number that is filled in.
+// Everything except the value that is filled in.
 static ember_status_t place(ember_node_t *node, ember_pad_t *pad, uint32_t out,
                             ember_view_t *self, const ember_pad_amounts_t *amounts,
                             ember_tensor_t *tensor) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// permute_copy: the dimensions in another order.
+// permute_copy: permutes the dimensions.
 #include "kernels/movement/permute_copy.h"
 
 #include "kernels/engine/view_args.h"

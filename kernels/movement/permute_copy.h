@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// permute_copy: the dimensions in another order. The state is an ember_copy_t.
+// permute_copy: permutes the dimensions. The state is an ember_copy_t.
 #ifndef EMBER_KERNELS_MOVEMENT_PERMUTE_COPY_H
 #define EMBER_KERNELS_MOVEMENT_PERMUTE_COPY_H
 

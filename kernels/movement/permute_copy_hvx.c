@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// permute_copy_hvx: the dimensions in another order, where the two innermost of the
-// output are a matrix whose transpose lies in the input. Bits are not looked at.
+// permute_copy_hvx: permutes the dimensions, if the two innermost of the output are a
+// matrix whose transpose is in the input. Works on bits, for any dtype.
 #include "kernels/movement/permute_copy.h"
 #include "kernels/movement/transpose_hvx.h"
 
@@ -13,8 +13,8 @@ static ember_transpose_hvx_t matrix_of(const ember_copy_t *s) {
     };
 }
 
-// The innermost loop of a walk that knows of the inner dimension of matrices no more:
-// it is the dimension behind those in use.
+// The innermost loop of a walk that no longer includes the inner dimension of matrices:
+// that is the dimension after those in use.
 static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
     ember_copy_t whole = *copy;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// permute_copy_mve: the dimensions in another order, elements of four bytes or of one.
-// Helium gathers them four or eight at a time; bits are not looked at.
+// permute_copy_mve: permutes the dimensions, for elements of four bytes or one. Helium
+// gathers them four or eight at a time; works on bits, for any dtype.
 #include <arm_mve.h>
 
 #include "kernels/movement/permute_copy.h"
@@ -42,8 +42,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Whether the innermost dimension lies without gaps in the output and apart in the
-// input.
+// Whether the innermost dimension is dense in the output and strided in the input.
 static bool is_gather(const ember_copy_t *s) {
     if (s->rank == 0 || s->run != s->element_size) {
         return false;

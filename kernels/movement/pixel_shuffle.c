@@ -14,7 +14,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_status(node);
     }
     if (self.rank < 3 || self.sizes[self.rank - 3] % (r * r) != 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "pixel_shuffle: channels");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "pixel_shuffle: channels do not fit the factor");
     }
     const uint32_t c = self.rank - 3u;
     int32_t sizes[EMBER_MAX_RANK];

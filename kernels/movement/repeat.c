@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// repeat: the tensor laid side by side, some number of times along each dimension.
+// repeat: the tensor repeated some number of times along each dimension.
 #include "kernels/engine/copy.h"
 #include "kernels/engine/strided.h"
 
 enum { SELF, REPEATS, OUT };
 
-// Dimensions that the copy has no room for are a walk around it.
+// Dimensions that the copy has no room for become a walk around it.
 typedef struct {
     ember_copy_t copy;
     uint32_t outer;                     // of them
@@ -56,7 +56,7 @@ static bool repeat_dim(ember_view_t *to, ember_view_t *from, uint32_t d,
     return true;
 }
 
-// Leaves as many dimensions as a copy takes. False when there are still more.
+// Reduces the dimensions to what a copy takes. False if there are still too many.
 static bool set_outer(state_t *s, ember_view_t *to, ember_view_t *from) {
     int32_t *row = s->table;
     uint32_t rank = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// repeat_interleave: index i as often as repeats[i] says: [2, 0, 1] gives [0, 0, 2].
+// repeat_interleave: index i repeated repeats[i] times: [2, 0, 1] gives [0, 0, 2].
 #include "ember/node.h"
 #include "kernels/engine/element.h"
 

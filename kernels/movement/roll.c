@@ -24,7 +24,7 @@ static void set_shifts(ember_remap_t *remap, ember_node_t *node) {
         const int64_t given = ember_node_list_int(node, DIMS, i);
         ember_remap_dim_t *dim = &remap->dims[ember_wrap_dim(node, given, remap->rank)];
         const int64_t shift = wrap(ember_node_list_int(node, SHIFTS, i), dim->size);
-        dim->shift = wrap(dim->shift + shift, dim->size); // a dimension may come twice
+        dim->shift = wrap(dim->shift + shift, dim->size); // may be listed twice
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // scatter_reduce: a copy of self with elements of src combined into those that indices
-// along a dimension name: their sum, product, mean, largest or smallest.
+// along a dimension name: their sum, product, mean, maximum or minimum.
 #include <string.h>
 
 #include "kernels/engine/along.h"
@@ -26,7 +26,7 @@ static bool is_named(const char *text, uint32_t length, const char *name) {
     return length == strlen(name) && memcmp(text, name, length) == 0;
 }
 
-// The mode of a reduction's name; EMBER_ALONG_GATHER when it is none.
+// The mode of a reduction's name; EMBER_ALONG_GATHER if it is unknown.
 static ember_along_mode_t read_mode(ember_node_t *node, bool *mean) {
     static const char *const names[] = {"sum", "prod", "amax", "amin", "mean"};
     static const uint8_t modes[] = {EMBER_ALONG_ADD, EMBER_ALONG_MULTIPLY,
@@ -58,7 +58,7 @@ static int64_t limit_of(uint32_t dtype, bool highest) {
     return highest ? top : -top - 1;
 }
 
-// What a combination without self starts from: nothing changes what it meets.
+// The start of a combination without self: its neutral element.
 static void set_start(state_t *s, uint32_t dtype, ember_along_mode_t mode) {
     const ember_class_t class = ember_class_of(dtype);
     const bool bound = mode == EMBER_ALONG_MAX || mode == EMBER_ALONG_MIN;
@@ -128,7 +128,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     if (mode == EMBER_ALONG_GATHER) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "scatter_reduce: reduction");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "scatter_reduce: unknown reduction");
     }
     ember_node_inout(node, OUT, &tensor);
     ember_view_tensor(&out, &tensor);

@@ -37,7 +37,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     ember_view_tensor(&out, &tensor);
-    src = index; // the shape; every element is the value
+    src = index; // for the shape; every element is the value
     src.data = NULL;
     src.dtype = self.dtype;
     src.element_size = self.element_size;
@@ -48,7 +48,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 static int32_t run(void *state) {
     state_t *s = state;
 
-    s->along.other = (char *)s->value.number; // here: a state may have been moved
+    s->along.other = (char *)s->value.number; // not earlier: states may move
     ember_copy_run(&s->copy);
     return ember_along_run(&s->along);
 }

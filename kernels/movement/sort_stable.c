@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort_stable: each line in ascending or descending order; equal elements keep
-// theirs.
+// sort_stable: each line in ascending or descending order; equal elements keep their
+// order.
 #include "kernels/engine/sort.h"
 
 enum { SELF, STABLE, DIM, DESCENDING, VALUES };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// squeeze_copy_dims: those listed dimensions removed whose size is 1.
+// squeeze_copy_dims: removes the listed dimensions whose size is 1.
 #include "kernels/engine/copy.h"
 #include "kernels/engine/view_args.h"
 

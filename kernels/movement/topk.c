@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // topk: the k largest or smallest elements of each line, in order. Which of equal ones
-// are taken, and in which order, is as where PyTorch calls the C++ library: few of many
-// by a heap of them, others by partitions around medians of three.
+// are taken, and their order, is as in PyTorch, which calls the C++ library: a few of
+// many by a heap, others by partitions around medians of three.
 #include <string.h>
 
 #include "kernels/engine/sort.h"
@@ -21,7 +21,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK || s->dims == 0) {
         return status;
     }
-    if (!ember_topk_is_few(s)) { // medians of three may part off one or two
+    if (!ember_topk_is_few(s)) { // medians of three may split off one or two
         ember_node_work(node, self.numel, (uint32_t)s->size);
     }
     return ember_sort_scratch(s, node, ember_topk_is_few(s) ? s->count : s->size);

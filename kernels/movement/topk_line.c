@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first elements of a line. Contract: topk.h.
 //
-// Elements are pairs of a key and a place, by keys alone. The steps, and so where equal
-// ones end up, are those of std::partial_sort, or std::nth_element and std::sort.
+// Elements are pairs of a key and a position, ordered by the key alone. The steps, and
+// so the order of equal ones, are those of std::partial_sort, or std::nth_element and
+// std::sort.
 #include <string.h>
 
 #include "kernels/movement/topk.h"
 
 enum {
-    FEW = 64,      // of so many elements one is wanted: a heap
-    SMALL = 3,     // elements that are inserted instead of parted, to find the nth
-    INSERTED = 16, // and to sort
-    STACK = 32,    // parts that wait: each is sorted after one of at most half of it
+    FEW = 64,      // elements for each wanted one from which a heap is used
+    SMALL = 3,     // elements that are inserted instead of partitioned, for the nth
+    INSERTED = 16, // and for sorting
+    STACK = 32,    // pending parts: each is sorted after one of at most half its size
 };
 
 typedef struct {
@@ -38,8 +39,8 @@ static void exchange(const pairs_t *p, int32_t a, int32_t b) {
 
 // --- a heap --------------------------------------------------------------------------
 
-// Puts (key, place) into the heap of `count` from `hole` down, the last in order on
-// top.
+// Puts (key, position) into the heap of `count` from `hole` down, the last in order at
+// the top.
 static void sink(const pairs_t *p, int32_t hole, int32_t count, int64_t key,
                  int32_t place) {
     const int32_t top = hole;
@@ -101,7 +102,7 @@ static void insert(const pairs_t *p, int32_t first, int32_t past) {
     }
 }
 
-// The median of three, none of which is moved.
+// The median of three, without moving any.
 static int32_t median(const pairs_t *p, int32_t a, int32_t b, int32_t c) {
     if (less(p, a, b)) {
         return less(p, b, c) ? b : less(p, a, c) ? c : a;
@@ -109,7 +110,7 @@ static int32_t median(const pairs_t *p, int32_t a, int32_t b, int32_t c) {
     return less(p, a, c) ? a : less(p, b, c) ? c : b;
 }
 
-// Parts [first, past) around a median, which comes first; answers where.
+// Partitions [first, past) around a median, which comes first; returns where.
 static int32_t part(const pairs_t *p, int32_t first, int32_t past) {
     const int32_t middle = first + (past - first) / 2;
     int32_t left = first + 1;
@@ -130,7 +131,7 @@ static int32_t part(const pairs_t *p, int32_t first, int32_t past) {
     }
 }
 
-// The nth in its place, what is before it before.
+// Puts the nth in its place, with everything before it in front.
 static void select_nth(const pairs_t *p, int32_t nth, int32_t past) {
     int32_t first = 0;
 
@@ -145,7 +146,7 @@ static void select_nth(const pairs_t *p, int32_t nth, int32_t past) {
     insert(p, first, past);
 }
 
-// Parts do not depend on each other: the longer one waits, so that few ever do.
+// The parts are independent: the longer one waits, so that few are pending.
 static void sort_all(const pairs_t *p, int32_t count) {
     int32_t waiting[2 * STACK] = {0};
     uint32_t depth = 0;
@@ -155,7 +156,7 @@ static void sort_all(const pairs_t *p, int32_t count) {
     for (;;) {
         while (past - first > INSERTED) {
             const int32_t cut = part(p, first, past);
-            const bool left = cut - first < past - cut; // is the shorter one
+            const bool left = cut - first < past - cut; // whether it is the shorter one
             waiting[2 * depth] = left ? cut : first;
             waiting[2 * depth + 1] = left ? past : cut;
             depth++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract: transpose_hvx.h. A vector of each row becomes pieces of columns by shuffles
-// of two vectors, whose elements grow. Columns are written in order, whole vectors:
-// what is clobbered behind one is written next.
+// of two vectors, with growing elements. Columns are written in order as whole vectors:
+// what is clobbered after one is written next.
 #include "kernels/movement/transpose_hvx.h"
 
 #include <stddef.h>
@@ -15,8 +15,8 @@ typedef struct tile {
     HVX_Vector of[2][ROWS];
 } tile_t;
 
-// Neighbouring groups of `each` vectors become one: elements of `size` bytes of both
-// side by side.
+// Joins neighbouring groups of `each` vectors: elements of `size` bytes of both side by
+// side.
 static void merge(const HVX_Vector *from, HVX_Vector *to, int32_t rows, int32_t each,
                   int32_t size) {
     for (int32_t i = 0; i < rows; i += 2 * each) {
@@ -52,8 +52,8 @@ static const HVX_Vector *turn(tile_t *tile, int32_t rows, int32_t size) {
     return tile->of[now];
 }
 
-// Columns, `width` bytes apart in the vectors, `step` in the destination. Where they go
-// on.
+// Columns, `width` bytes apart in the vectors, `step` in the destination. Returns where
+// they continue.
 static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
                     int32_t width, int32_t step, int32_t columns) {
     while (columns > 0) {

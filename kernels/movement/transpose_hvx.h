@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices of up to sixteen rows, of elements of 1, 2, 4 or 8 bytes, become their
-// transposes, with Hexagon's vectors: channels first become channels last.
+// Transposes matrices of up to sixteen rows, with elements of 1, 2, 4 or 8 bytes, with
+// HVX: channels first become channels last.
 #ifndef EMBER_KERNELS_MOVEMENT_TRANSPOSE_HVX_H
 #define EMBER_KERNELS_MOVEMENT_TRANSPOSE_HVX_H
 
@@ -11,19 +11,19 @@ enum { EMBER_TRANSPOSE_HVX_ROWS = 16 };
 
 typedef struct ember_transpose_hvx {
     int32_t rows;    // of the source, 1 to EMBER_TRANSPOSE_HVX_ROWS
-    int32_t columns; // rows of the destination, which lie behind each other
+    int32_t columns; // rows of the destination, which are adjacent
     int32_t row;     // bytes from a row of the source to the next, of any sign
     int32_t size;    // of an element
 } ember_transpose_hvx_t;
 
-// Whether it can be turned, and vectors take less time than elements one by one.
+// Whether it can be transposed, and vectors are faster than single elements.
 static inline bool ember_transpose_hvx_pays(const ember_transpose_hvx_t *transpose) {
     return transpose->rows > 1 && transpose->rows <= EMBER_TRANSPOSE_HVX_ROWS &&
            transpose->columns * transpose->size >= 32 &&
            (int64_t)transpose->rows * transpose->columns >= 128;
 }
 
-// The areas must be apart.
+// The areas must be disjoint.
 void ember_transpose_hvx(const ember_transpose_hvx_t *transpose, uint8_t *to,
                          const uint8_t *from);
 

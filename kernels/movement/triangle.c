@@ -26,7 +26,7 @@ ember_status_t ember_triangle_prepare(ember_node_t *node, void *state) {
     s->columns = out.sizes[out.rank - 1];
     s->matrices = out.numel == 0 ? 0 : (int32_t)out.numel / s->rows / s->columns;
     s->element_size = out.element_size;
-    // No matrix reaches further; sums of rows and diagonals cannot overflow then.
+    // Larger than any matrix, yet sums of rows and diagonals cannot overflow.
     const int32_t limit = INT32_MAX / 2;
     s->diagonal = diagonal < -limit  ? -limit
                   : diagonal > limit ? limit

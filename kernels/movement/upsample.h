@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What two-dimensional upsampling has in common: (input, output_size, [align_corners],
+// What two-dimensional upsampling shares: (input, output_size, [align_corners],
 // scale_factors, out).
 #ifndef EMBER_KERNELS_MOVEMENT_UPSAMPLE_H
 #define EMBER_KERNELS_MOVEMENT_UPSAMPLE_H
@@ -24,8 +24,8 @@ EMBER_MUST_USE ember_status_t ember_upsample_aa_args(ember_upsample_t *up,
 // Input pixels per output pixel of dimension `d` (0: height).
 float ember_upsample_step(const ember_upsample_t *up, uint32_t d);
 
-// The same as a double; with aligned corners the ends of input and output fall
-// together. 1 where the size stays, whatever the scale.
+// The same as a double; with aligned corners the ends of input and output coincide. 1
+// if the size does not change, whatever the scale.
 double ember_upsample_wide_step(const ember_upsample_t *up, uint32_t d, bool align);
 
 #endif // EMBER_KERNELS_MOVEMENT_UPSAMPLE_H

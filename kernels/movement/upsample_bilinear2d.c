@@ -37,7 +37,7 @@ static span_t span_of(const state_t *s, uint32_t d, int32_t at) {
         real = ((float)at + 0.5f) * s->step[d] - 0.5f;
         real = real < 0.0f ? 0.0f : real;
     }
-    // Factors may claim any scale: stay inside before the number becomes an int.
+    // Factors may have any scale: clamp before converting to int.
     const int32_t low = real < (float)last ? (int32_t)real : last;
     const float weight = real - (float)low;
     return (span_t){low, low < last ? low + 1 : low, weight > 1.0f ? 1.0f : weight};
@@ -103,7 +103,7 @@ static void run_plane(const state_t *s, char *out, const char *plane) {
     }
 }
 
-// With aligned corners the ends of input and output fall together.
+// With aligned corners the ends of input and output coincide.
 static float step_of(const ember_upsample_t *up, uint32_t d, bool align) {
     const int32_t in = up->in.sizes[2 + d];
     const int32_t out = up->out.sizes[2 + d];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// upsample_bilinear2d_aa: each pixel is a mean of those of the input within a triangle
-// around it, which is as wide as two pixels of the coarser image. Any float dtype;
-// weights are float32.
+// upsample_bilinear2d_aa: each pixel is a weighted mean of those of the input within a
+// triangle around it, which is as wide as two pixels of the coarser image. Any float
+// dtype; weights are float32.
 #include <string.h>
 
 #include "kernels/engine/element.h"

@@ -16,8 +16,8 @@ static int32_t within(double x, int32_t size) {
     return x > 0.0 ? (x < (double)size ? (int32_t)x : size) : 0;
 }
 
-// Where the span of output position `at` lies: answers the place of its triangle's top
-// from its first pixel.
+// The span of output position `at`: returns the position of its triangle's top relative
+// to its first pixel.
 static double place(const ember_upsample_u8_t *s, uint32_t d, int32_t at,
                     int32_t *span) {
     const int32_t size = s->in_size[d];
@@ -36,7 +36,7 @@ static double place(const ember_upsample_u8_t *s, uint32_t d, int32_t at,
     return span[COUNT] == 2 ? real - (double)span[FIRST] : 0.0;
 }
 
-// The weight of pixel `i` of a span, before they are made to sum up to 1.
+// The weight of pixel `i` of a span, before normalisation.
 static double height(const ember_upsample_u8_t *s, uint32_t d, double top, int32_t i) {
     const double away = top > (double)i ? top - (double)i : (double)i - top;
     return larger(1.0 - away / (s->smooth ? larger(s->step[d], 1.0) : 1.0), 0.0);
@@ -64,7 +64,7 @@ static double heaviest(const ember_upsample_u8_t *s, uint32_t d) {
     return most;
 }
 
-// Writes the spans of a dimension; answers the bits behind the point.
+// Writes the spans of a dimension; returns the number of fraction bits.
 static uint32_t fill(const ember_upsample_u8_t *s, uint32_t d) {
     int32_t *span = s->spans[d];
     uint32_t bits = 0;
@@ -159,7 +159,7 @@ ember_status_t ember_upsample_u8_prepare(ember_upsample_u8_t *s, ember_node_t *n
     for (uint32_t d = 0; d < 2; d++) {
         s->step[d] = ember_upsample_wide_step(up, d, align);
         const double taps = smooth ? 2.0 * larger(s->step[d], 1.0) + 2.0 : 2.0;
-        const double most = (double)s->in_size[d] + 1.0; // none mixes more
+        const double most = (double)s->in_size[d] + 1.0; // no output mixes more
         s->taps[d] = (int32_t)(taps < most ? taps : most);
         if (!(s->step[d] <= 1e9) || s->taps[d] > MOST_TAPS ||
             s->sizes[2 + d] > MOST_TAPS) {

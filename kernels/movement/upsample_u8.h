@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bilinear upsampling of uint8 in fixed point, to the bit as PyTorch: rows first, then
-// columns, each rounded to uint8. Weights have as many bits behind the point as let the
-// largest one fit in int16.
+// Bilinear upsampling of uint8 in fixed point, bit for bit like PyTorch: rows first,
+// then columns, each rounded to uint8. Weights have as many fraction bits as let the
+// largest one fit into int16.
 #ifndef EMBER_KERNELS_MOVEMENT_UPSAMPLE_U8_H
 #define EMBER_KERNELS_MOVEMENT_UPSAMPLE_U8_H
 
@@ -15,13 +15,13 @@ typedef struct ember_upsample_u8 {
     int32_t in_size[2]; // height and width
     int32_t to[4];      // strides, bytes
     int32_t from[4];
-    int32_t taps[2]; // most pixels that one mixes
+    int32_t taps[2]; // most pixels that an output mixes
     double step[2];  // input pixels per output pixel
     bool align;
     bool smooth; // antialias
 } ember_upsample_u8_t;
 
-// From a call whose arguments are read; `step` as ember_upsample_step().
+// From a call whose arguments have been read; `step` as ember_upsample_step().
 EMBER_MUST_USE ember_status_t ember_upsample_u8_prepare(ember_upsample_u8_t *s,
                                                         ember_node_t *node,
                                                         const ember_upsample_t *up,

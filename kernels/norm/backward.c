@@ -108,13 +108,14 @@ ember_status_t ember_norm_backward_prepare(ember_norm_backward_t *state,
         return ember_node_status(node);
     }
     if (!ember_tensor_same_shape(&gradient, &x)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "norm: shape of gradient");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM,
+                               "norm: wrong shape of gradient");
     }
     if (gradient.dtype != x.dtype || dx.dtype != x.dtype ||
         ember_class_of(x.dtype) == EMBER_CLASS_S64 ||
         !ember_tensor_is_contiguous(&gradient) || !ember_tensor_is_contiguous(&x) ||
         !ember_tensor_is_contiguous(&dx)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "norm: dtypes or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "norm: wrong dtypes or layout");
     }
     s->gradient = gradient.data;
     s->x = x.data;

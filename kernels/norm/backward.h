@@ -6,13 +6,13 @@
 
 #include "kernels/engine/norm.h"
 
-// Where arguments are; the outputs are those of input, weight and bias, in this order.
+// Indices of arguments; the outputs are those of input, weight and bias, in this order.
 typedef struct ember_norm_places {
     uint8_t gradient, input, mean, rstd, weight, mask, outputs;
 } ember_norm_places_t;
 
 typedef struct ember_norm_backward {
-    const char *gradient; // contiguous, as the input and its gradient
+    const char *gradient; // contiguous, like the input and its gradient
     const char *x;
     char *dx;
     ember_norm_vector_t mean; // (rows,)
@@ -23,14 +23,14 @@ typedef struct ember_norm_backward {
     uint32_t rows;
     uint32_t count;   // elements of a row
     uint32_t repeat;  // elements of a row that share a weight
-    uint32_t weights; // over which rows go, then start again
+    uint32_t weights; // number of weights, which repeat along the rows
     uint8_t dtype;
     uint8_t size; // bytes of an element
     bool wants_dx;
 } ember_norm_backward_t;
 
-// Reads all tensors; the caller has set rows, count, repeat and weights, whose rank is
-// `rank` and whose shape `sizes`, from the input; without elements, rows are 0.
+// Reads all tensors. The caller has set rows, count, repeat and weights from the input
+// (without elements, rows are 0); the weights have `rank` and shape `sizes`.
 EMBER_MUST_USE ember_status_t ember_norm_backward_prepare(ember_norm_backward_t *state,
                                                           ember_node_t *node,
                                                           const ember_norm_places_t *at,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation: each channel (dimension 1) by one mean and variance, given or
+// Batch normalisation: each channel (dimension 1) with one mean and variance, given or
 // its own. Any float dtype, in double.
 #ifndef EMBER_KERNELS_NORM_BATCH_H
 #define EMBER_KERNELS_NORM_BATCH_H
@@ -14,7 +14,7 @@ typedef struct ember_batch {
 } ember_batch_t;
 
 // Reads input, weight and bias (arguments 0 to 2) and epsilon, and sets the shape of
-// output `out`. The channels are then at most axis.count, which is 1 for an empty
+// output `out`. There are then at most axis.count channels, which is 1 for an empty
 // input.
 EMBER_MUST_USE ember_status_t ember_batch_prepare(ember_batch_t *batch,
                                                   ember_node_t *node, uint32_t eps,

@@ -47,7 +47,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// A parameter of float32; `floats` becomes false when it is of another dtype.
+// A float32 parameter; `floats` becomes false if it has another dtype.
 static const float *vector(ember_node_t *node, uint32_t arg, uint32_t count,
                            bool *floats) {
     ember_tensor_t tensor;

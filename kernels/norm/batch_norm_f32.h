@@ -22,7 +22,7 @@ EMBER_MUST_USE ember_status_t ember_batch_norm_f32_prepare(ember_node_t *node,
 typedef void (*ember_affine_fn)(const float *x, float *y, uint32_t count, uint32_t step,
                                 float scale, float shift);
 
-// Calls `affine` for all elements of each channel, side by side or one step apart.
+// Calls `affine` for all elements of each channel, adjacent or one step apart.
 void ember_batch_norm_f32_each(const ember_batch_norm_f32_t *s, ember_affine_fn affine);
 
 #endif // EMBER_KERNELS_NORM_BATCH_NORM_F32_H

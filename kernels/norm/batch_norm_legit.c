@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation that, in training, takes the statistics of the batch and mixes
-// them into the running ones; else it takes those.
+// Batch normalisation that, in training, uses the statistics of the batch and mixes
+// them into the running ones; otherwise it uses those.
 #include "kernels/norm/batch.h"
 
 enum { X, WEIGHT, BIAS, MEAN, VAR, TRAINING, MOMENTUM, EPS, OUT, SAVED, SAVED_RSTD };

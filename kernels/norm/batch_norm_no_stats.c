@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batch normalisation by the statistics of the batch itself, which are also outputs.
+// Batch normalisation with the statistics of the batch itself, which are also outputs.
 #include "kernels/norm/batch.h"
 
 typedef struct batch_norm {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer normalisation over the last dimensions, contiguous float32 or float16. Advanced
-// SIMD, with the bits of layer_norm_f32 and layer_norm_f16, but for those of NaN.
+// Layer normalisation over the last dimensions, contiguous float32 or float16, with
+// NEON: the bits of layer_norm_f32 and layer_norm_f16, except those of NaN.
 #include "kernels/engine/fours_neon.h"
 #include "kernels/norm/layer_norm_rows.h"
 
@@ -9,7 +9,7 @@ typedef struct layer_norm {
     bool half;
 } layer_norm_t;
 
-// What no weight is, and no bias: they change no number.
+// Neutral elements for an absent weight, and an absent bias.
 static const float ones[] = {1, 1, 1, 1};
 static const float zeros[] = {-0.0f, -0.0f, -0.0f, -0.0f};
 static const uint16_t half_ones[] = {0x3c00, 0x3c00, 0x3c00, 0x3c00};

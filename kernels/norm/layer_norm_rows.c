@@ -37,7 +37,7 @@ ember_status_t ember_layer_norm_prepare(ember_node_t *node, ember_layer_norm_row
     }
     bool dense = is_dense(&x, dtype) && is_dense(&y, dtype);
     if (!dense || normal > x.rank || x.numel == 0) {
-        return EMBER_UNSUPPORTED; // the generic kernel says what is wrong
+        return EMBER_UNSUPPORTED; // the generic kernel reports the reason
     }
     s->count = 1;
     for (uint32_t d = 0; d < x.rank; d++) {

@@ -2,8 +2,8 @@
 // Layer normalisation over the last dimensions, contiguous float32 or float16 of one
 // type, in float32.
 //
-// Element i of a row is added in lane i % 4; those behind the last group of four in
-// lane 0. Kernels with vectors so have the bits of those without.
+// Element i of a row is added in lane i % 4; those after the last group of four in lane
+// 0. So kernels with vectors have the bits of those without.
 #ifndef EMBER_KERNELS_NORM_LAYER_NORM_ROWS_H
 #define EMBER_KERNELS_NORM_LAYER_NORM_ROWS_H
 
@@ -30,7 +30,7 @@ typedef struct ember_layer_norm_row {
     float rstd;
 } ember_layer_norm_row_t;
 
-// Takes tensors of `dtype`, and refuses others.
+// Accepts tensors of `dtype`, refuses others.
 EMBER_MUST_USE ember_status_t ember_layer_norm_prepare(ember_node_t *node,
                                                        ember_layer_norm_rows_t *s,
                                                        ember_dtype_t dtype);
@@ -83,8 +83,8 @@ EMBER_LAYER_NORM_INLINE float ember_layer_norm_mean(const float *sums, uint32_t 
     return ((sums[0] + sums[1]) + (sums[2] + sums[3])) / (float)count;
 }
 
-// All rows. The functions and `half` are constants where this is called; without
-// `scale` results are made one by one.
+// All rows. The functions and `half` are constants in every call; without `scale`,
+// results are computed one by one.
 EMBER_LAYER_NORM_INLINE void ember_layer_norm_run(const ember_layer_norm_rows_t *s,
                                                   bool half,
                                                   ember_layer_norm_sum_fn add,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// adaptive_avg_pool2d_backward: each gradient is shared out over the window that it
-// came from.
+// adaptive_avg_pool2d_backward: distributes each gradient over the window that it came
+// from.
 #include "kernels/pooling/pool.h"
 
 enum { GRADIENT, SELF, OUT };

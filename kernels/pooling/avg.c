@@ -30,7 +30,7 @@ ember_status_t ember_avg_prepare(ember_avg_pool_t *avg, ember_node_t *node,
 int64_t ember_avg_window(const ember_avg_pool_t *avg, const int32_t at[EMBER_POOL_DIMS],
                          ember_pool_box_t *box) {
     const ember_pool_t *pool = &avg->pool;
-    int64_t padded = 1; // elements with the padding that the window covers
+    int64_t padded = 1; // elements of the window, including padding
 
     for (uint32_t d = 0; d < EMBER_POOL_DIMS; d++) {
         const int32_t start = at[d] * pool->stride[d] - pool->padding[d];

@@ -17,8 +17,7 @@ EMBER_MUST_USE ember_status_t ember_avg_prepare(ember_avg_pool_t *avg,
                                                 ember_node_t *node, uint32_t dims,
                                                 bool gradient);
 
-// The window of output `at`, and what its sum is divided by: 0 when it lies in the
-// padding alone.
+// The window of output `at`, and the divisor of its sum: 0 if all of it is padding.
 int64_t ember_avg_window(const ember_avg_pool_t *avg, const int32_t at[EMBER_POOL_DIMS],
                          ember_pool_box_t *box);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// avg_pool2d_backward: each gradient is shared out over the window that it came from.
+// avg_pool2d_backward: distributes each gradient over the window that it came from.
 #include "kernels/pooling/avg.h"
 
 static void one(const void *state, char *x, char *y,

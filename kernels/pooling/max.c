@@ -55,13 +55,13 @@ static ember_pool_box_t window_of(const ember_pool_t *pool,
     return box;
 }
 
-// The index in its plane (or volume) of an element.
+// The index of an element in its plane (or volume).
 static int32_t index_of(const ember_pool_t *pool, int32_t d, int32_t h, int32_t w) {
     const uint32_t row = (uint32_t)d * (uint32_t)pool->in[1] + (uint32_t)h;
     return (int32_t)(row * (uint32_t)pool->in[2] + (uint32_t)w);
 }
 
-// The index of the output that lies at `y`.
+// The index of the output that is at `y`.
 static int64_t *index_at(const ember_max_pool_t *max, const char *y) {
     const ptrdiff_t at =
         (y - max->pool.y) / (ptrdiff_t)ember_dtype_size(max->pool.dtype);
@@ -87,7 +87,7 @@ static best_t start_of(ember_class_t class, int32_t index) {
     return best;
 }
 
-// The only number that differs from itself is NaN.
+// Only NaN differs from itself.
 static bool is_better(ember_class_t class, ember_number_t value, ember_number_t best) {
     if (class == EMBER_CLASS_F32) {
         return value.f32 > best.f32 || value.f32 != value.f32;
@@ -98,7 +98,7 @@ static bool is_better(ember_class_t class, ember_number_t value, ember_number_t 
     return value.s64 > best.s64;
 }
 
-// Looks through row (d, h) of a window.
+// Searches row (d, h) of a window.
 static void take_row(const ember_pool_t *pool, const ember_pool_box_t *box,
                      const char *x, int32_t d, int32_t h, best_t *best) {
     const ember_class_t class = ember_class_of(pool->dtype);

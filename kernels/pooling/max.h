@@ -24,14 +24,14 @@ typedef struct ember_max_taps {
     int32_t past;
 } ember_max_taps_t;
 
-// What the window of output `at` takes of dimension `d`.
+// The part of dimension `d` in the window of output `at`.
 static inline ember_max_taps_t ember_max_taps(const ember_pool_t *pool, uint32_t d,
                                               int32_t at) {
     ember_max_taps_t taps = {.first = at * pool->stride[d] - pool->padding[d]};
     const int32_t end = taps.first + (pool->kernel[d] - 1) * pool->dilation[d] + 1;
 
     taps.past = end < pool->in[d] ? end : pool->in[d];
-    if (taps.first < 0) { // the first tap that lies inside
+    if (taps.first < 0) { // the first tap inside
         const int32_t past = taps.first % pool->dilation[d];
         taps.first = past < 0 ? past + pool->dilation[d] : 0;
     }
@@ -41,8 +41,8 @@ static inline ember_max_taps_t ember_max_taps(const ember_pool_t *pool, uint32_t
 // A run of every dtype.
 int32_t ember_max_run(void *max);
 
-// One row of outputs of a pool in two dimensions: `x` is its plane, `y` and `indices`
-// are where the row begins, in elements of the whole; `taps` those of the height.
+// One row of outputs of a two-dimensional pool: `x` is its plane, `y` and `indices` are
+// where the row begins, in elements of the whole; `taps` those of the height.
 typedef void (*ember_max_row_fn)(const ember_max_pool_t *max, const char *x, char *y,
                                  int64_t *indices, ember_max_taps_t taps);
 

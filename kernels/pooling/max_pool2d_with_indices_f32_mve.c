@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max_pool2d_with_indices_f32: the largest element of each window (a NaN counts as
 // such) and its index in the plane, float32 in rows. Helium, four outputs of a row in
-// lanes; exact, but a denormal equals zero.
+// lanes; exact, but a denormal counts as zero.
 #include <arm_mve.h>
 
 #include "kernels/pooling/max.h"
@@ -20,7 +20,7 @@ typedef struct {
     uint32_t index; // of x[0] in the plane
 } line_t;
 
-// Takes one tap of each of the windows that `lanes` has; `columns` may lie outside.
+// Takes one tap of each window in `lanes`; `columns` may be outside.
 static inline best_t take(best_t best, line_t line, uint32x4_t columns,
                           mve_pred16_t lanes) {
     const mve_pred16_t inside = vcmphiq_m_u32(vdupq_n_u32(line.width), columns, lanes);
@@ -90,7 +90,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    // The first tap inside is at max(start, 0) in these cases only.
+    // Only then the first tap inside is at max(start, 0).
     const bool simple = pool->dilation[2] == 1 || pool->padding[2] == 0;
     if (!simple || pool->x_steps[4] != sizeof(float) ||
         pool->y_steps[4] != sizeof(float)) {

@@ -4,11 +4,11 @@
 
 #include <string.h>
 
-// Larger parameters than any tensor is long would only overflow sums.
+// A parameter larger than any tensor is long could only overflow sums.
 enum { LIMIT = 1 << 28 };
 
-// Reads one number or one for each dimension, in [low, LIMIT], behind the unused
-// leading dimensions; an empty list keeps what `items` has.
+// Reads one number or one for each dimension, in [low, LIMIT], after the unused leading
+// dimensions; an empty list keeps `items`.
 static void read_list(ember_node_t *node, uint32_t arg, uint32_t dims, int32_t low,
                       int32_t *items) {
     int32_t given[EMBER_POOL_DIMS];
@@ -43,9 +43,9 @@ static void read_windows(ember_pool_t *pool, ember_node_t *node,
     }
 }
 
-// Length of dimension `d` of the output; -1 when the parameters do not fit. As in
-// ATen, padding is at most half a window, and with `ceil` the last window must
-// start inside the input or its padding on the left.
+// Length of dimension `d` of the output; -1 if the parameters do not fit. As in ATen,
+// padding is at most half a window, and with `ceil` the last window must start inside
+// the input or its padding on the left.
 static int64_t out_length(const ember_pool_t *pool, uint32_t d, bool ceil) {
     const int64_t in = pool->in[d];
     const int64_t window = pool->dilation[d] * ((int64_t)pool->kernel[d] - 1) + 1;
@@ -102,7 +102,7 @@ static bool set_lengths(ember_pool_t *pool, ember_node_t *node,
     return true;
 }
 
-// Gives a view of `dims` + 1 or `dims` + 2 dimensions all five.
+// Extends a view of `dims` + 1 or `dims` + 2 dimensions to all five.
 static void as_volumes(ember_view_t *view, uint32_t dims) {
     if (view->rank == dims + 1) {
         ember_view_insert(view, 0, 1, 0);
@@ -112,7 +112,7 @@ static void as_volumes(ember_view_t *view, uint32_t dims) {
     }
 }
 
-// Elements of a window, at most; what lies outside of the input is not looked at.
+// The most elements of a window: what is outside the input is skipped.
 static uint32_t taps_of(const ember_pool_t *pool, bool adaptive) {
     uint32_t taps = 1;
 
@@ -126,8 +126,7 @@ static uint32_t taps_of(const ember_pool_t *pool, bool adaptive) {
     return taps;
 }
 
-// Reads the side that has the windows' results: the output, or the gradient that is
-// given.
+// Reads the side of the windows' results: the output, or the given gradient.
 static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
                                   const ember_pool_args_t *args, uint32_t rank) {
     int32_t sizes[EMBER_POOL_DIMS + 2] = {pool->batches, pool->channels};
@@ -158,7 +157,7 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     memcpy(pool->y_steps, view.strides, sizeof(pool->y_steps));
     const uint32_t taps = taps_of(pool, args->kernel == 0);
     ember_node_work(node, y.numel, taps);
-    if (args->gradient) { // added to element by element
+    if (args->gradient) { // elements are added one by one
         for (uint32_t i = 1; i < EMBER_STEPS_ANY; i++) {
             ember_node_work(node, y.numel, taps);
         }

@@ -10,8 +10,8 @@
 
 enum { EMBER_POOL_DIMS = 3 };
 
-// x is the larger side, which windows lie in. Gradients flow the other way: there it
-// is the output, and y is read.
+// x is the larger side, which has the windows. Gradients flow the other way: then it is
+// the output, and y is read.
 typedef struct ember_pool {
     char *x; // (batches, channels, in...)
     char *y; // (batches, channels, out...)
@@ -28,11 +28,11 @@ typedef struct ember_pool {
     uint8_t dtype;
 } ember_pool_t;
 
-// Where the windows' parameters are among the arguments; 0: the operator has none.
+// Indices of the windows' parameters among the arguments; 0: the operator has none.
 typedef struct ember_pool_args {
     uint8_t dims; // of the windows, 2 or 3
     uint8_t kernel, stride, padding, dilation, ceil_mode;
-    uint8_t size; // of the output, where there is no kernel: the windows are adaptive
+    uint8_t size; // of the output, if there is no kernel: adaptive windows
     uint8_t out;
     bool gradient; // arguments 0 and 1 are y and x; the output is shaped as x
 } ember_pool_args_t;

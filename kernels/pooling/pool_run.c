@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What pools do with windows. Contract: pool.h.
+// What pools compute over windows. Contract: pool.h.
 #include <string.h>
 
 #include "kernels/engine/axis.h"

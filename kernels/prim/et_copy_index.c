@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Appends a tensor as row `index` of another, which then has index + 1 rows: how
-// map and scan collect their results. The rows before stay as they are.
+// Appends a tensor as row `index` of another, which then has index + 1 rows: this is
+// how map and scan collect their results. Earlier rows stay as they are.
 #include <string.h>
 
 #include "ember/node.h"
@@ -19,8 +19,8 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Whether the rows of `to` lie one after the other, each in one piece like `from`:
-// beside the dimension of rows there may be some of size 1.
+// Whether the rows of `to` are adjacent, each in one piece like `from`; apart from the
+// dimension of rows there may be some of size 1.
 static bool rows_match(const ember_tensor_t *to, const ember_tensor_t *from) {
     uint8_t order[EMBER_MAX_RANK];
     ember_tensor_t row = *to;
@@ -61,7 +61,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (!rows_match(&to, &from)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "et_copy_index: the row has another form");
+                               "et_copy_index: the row has a different shape");
     }
     sizes[0] = index + 1;
     memcpy(sizes + 1, from.sizes, from.rank * sizeof(*sizes));

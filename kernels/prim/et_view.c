@@ -8,8 +8,8 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Reads the sizes and works out the one that is -1. False when they do not have
-// exactly `numel` elements.
+// Reads the sizes and computes the one that is -1. False unless they have exactly
+// `numel` elements.
 static bool read_sizes(ember_node_t *node, uint32_t count, uint32_t numel,
                        int32_t *sizes) {
     uint64_t known = 1;

@@ -33,7 +33,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     *s = (local_scalar_t){x.data, ember_node_slot(node, 1), x.dtype};
     if (ember_node_status(node) == EMBER_OK && x.numel != 1) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "local_scalar_dense: want one element");
+                               "local_scalar_dense: needs exactly one element");
     }
     return ember_node_status(node);
 }

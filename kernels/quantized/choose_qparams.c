@@ -21,14 +21,14 @@ typedef struct choose {
     uint8_t zero_dtype;
 } choose_t;
 
-// A float as PyTorch casts it to int32.
+// A float cast to int32 like PyTorch's.
 static int32_t to_s32(double number) {
     return number >= -2147483648.0 && number < 2147483648.0 ? (int32_t)number
                                                             : INT32_MIN;
 }
 
-// The float arithmetic of PyTorch's observers: a float16 range is rounded as such
-// until the epsilon, a float32, joins it.
+// The float arithmetic of PyTorch's observers: a float16 range is rounded to float16
+// until it is combined with the epsilon, a float32.
 static int32_t run(void *state) {
     const choose_t *s = state;
     const ember_extent_t extent = ember_extent_of(
@@ -39,7 +39,7 @@ static int32_t run(void *state) {
     scale = ember_larger(scale, (double)s->epsilon);
 
     const float shift = ember_roundf((float)(extent.low / scale));
-    // wraps as int32 tensors do
+    // wraps like int32 tensors
     int32_t zero = (int32_t)((uint32_t)s->low - (uint32_t)to_s32((double)shift));
     zero = zero < s->low ? s->low : zero;
     zero = zero > s->high ? s->high : zero;
@@ -70,7 +70,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (!known || x.numel == 0 || s->low == s->high) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "choose_qparams: no numbers, or no range");
+                               "choose_qparams: no elements, or an empty range");
     }
     s->x = x.data;
     s->scale = scale.data;

@@ -33,8 +33,8 @@ static double clamped(double number, double low, double high) {
     return number != number ? number : clamp;
 }
 
-// The zero point that leaves the smaller error at the ends of the range. Every step
-// is rounded to the input's dtype.
+// The zero point that leaves the smaller error at the ends of the range. Every step is
+// rounded to the input's dtype.
 static double zero_point_of(uint32_t dtype, ember_extent_t extent, double scale) {
     const double low = ember_rounded(dtype, extent.low / scale);
     const double high = ember_rounded(dtype, extent.high / scale);
@@ -77,7 +77,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// The walk over all dimensions but the last of x.
+// The walk over all dimensions except the last of x.
 static void fill(choose_t *s, const ember_tensor_t *x, const ember_tensor_t *scale,
                  const ember_tensor_t *zero) {
     int32_t rows[EMBER_MAX_RANK * (OPERANDS + 1)];
@@ -135,7 +135,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return EMBER_OK;
     }
     if (x.numel == 0) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "choose_qparams: no numbers");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "choose_qparams: no elements");
     }
     fill(s, &x, &scale, &zero);
     return s->dims > 0 ? EMBER_OK : EMBER_UNSUPPORTED;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Contract: dequantize_hvx.h.
 //
-// A number less the zero point has 9 bits, and its product with the significand of the
-// scale 32: it is rounded to 24 of these, halves to even.
+// An element minus the zero point has 9 bits, and its product with the scale's
+// significand 32, which are rounded to 24, ties to even.
 #include "kernels/quantized/dequantize_hvx.h"
 
 #include "kernels/cortex_m/float_hvx.h"
@@ -13,7 +13,7 @@ enum { FEW = 32 };
 typedef struct scale {
     HVX_Vector zero_point; // halves
     HVX_Vector significand;
-    HVX_Vector exponent; // of the product whose first bit is set, less one
+    HVX_Vector exponent; // of a product whose first bit is set, minus one
 } scale_t;
 
 static scale_t scale_of(float scale, int32_t zero_point) {
@@ -25,7 +25,7 @@ static scale_t scale_of(float scale, int32_t zero_point) {
                      Q6_V_vsplat_R(exponent + 7)};
 }
 
-// Rounding may carry into the exponent, which is right.
+// Rounding may carry into the exponent, which is correct.
 INLINE HVX_Vector dequantized(const scale_t *by, HVX_Vector x) {
     const HVX_Vector zero = Q6_V_vzero();
     const HVX_Vector sign = Q6_Vw_vasr_VwR(x, 31);
@@ -46,7 +46,7 @@ INLINE HVX_Vector dequantized(const scale_t *by, HVX_Vector x) {
     return Q6_V_vmux_QVV(Q6_Q_vcmp_eq_VwVw(x, zero), zero, signed_bits);
 }
 
-// uint8 become int8 by `flip`.
+// `flip` converts uint8 to int8.
 INLINE void run(const int8_t *x, uint32_t count, const scale_t *by, HVX_Vector flip,
                 float *y) {
     int32_t left = (int32_t)count;

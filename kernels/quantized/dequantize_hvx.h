@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// int8, or uint8, to float32 with Hexagon's vectors of integers, 128 numbers at a time:
+// int8, or uint8, to float32 with HVX, in integer arithmetic, 128 elements at a time:
 //
 //     y[i] = (x[i] - zero_point) * scale
 #ifndef EMBER_KERNELS_QUANTIZED_DEQUANTIZE_HVX_H
@@ -7,12 +7,12 @@
 
 #include "ember/node.h"
 
-// Whether that is for a scale.
+// Whether a scale is supported.
 static inline bool ember_dequantize_hvx_takes(float scale) {
     return scale >= 0x1p-126f && scale <= 0x1p118f; // a product is finite
 }
 
-// `zero_point` is such a number, too; `count` below 2^31.
+// `zero_point` is in the range of x; `count` is below 2^31.
 void ember_dequantize_s8_hvx(const int8_t *x, uint32_t count, float scale,
                              int32_t zero_point, float *y);
 void ember_dequantize_u8_hvx(const uint8_t *x, uint32_t count, float scale,

@@ -9,7 +9,7 @@ static bool is_dense_matrix(const ember_tensor_t *tensor) {
     return tensor->rank == 2 && ember_tensor_is_contiguous(tensor);
 }
 
-// Scales of the rows of W; false when they do not fit.
+// Scales of the rows of W; false if they do not fit.
 static bool read_groups(ember_mixed_t *s, const ember_tensor_t *weight,
                         const ember_tensor_t *scales) {
     const uint32_t width = (uint32_t)weight->sizes[1];

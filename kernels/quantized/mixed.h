@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mixed_mm and mixed_linear: a real matrix by int8 weights that have a scale, and a
-// zero point or none, for each row or for groups along a row.
+// mixed_mm and mixed_linear: a real matrix by int8 weights with a scale, and optionally
+// a zero point, for each row or for groups along a row.
 //
 //     mixed_mm      y = x W     W: (inner, columns)
 //     mixed_linear  y = x W'    W: (columns, inner)
@@ -31,12 +31,12 @@ EMBER_MUST_USE ember_status_t ember_mixed_prepare(ember_mixed_t *mixed,
                                                   ember_node_t *node, bool linear,
                                                   uint32_t out);
 
-// Reads elements `first` and on of an array of the dtype of x; returns where they
-// are: in `buffer`, or in place.
+// Reads elements from `first` on of an array of the dtype of x; returns where they are:
+// in `buffer`, or in place.
 const float *ember_mixed_floats(const ember_mixed_t *mixed, const char *from,
                                 uint32_t first, uint32_t count, float *buffer);
 
-// Writes elements `first` and on of y; clobbers `numbers`, which has 8 bytes for each.
+// Writes elements of y from `first` on; clobbers `numbers`, which has 8 bytes for each.
 void ember_mixed_store(const ember_mixed_t *mixed, uint32_t first, uint32_t count,
                        float *numbers);
 

@@ -4,19 +4,19 @@
 
 #include "kernels/engine/mathf.h"
 
-// 1.5 * 2^23: added to a number in [-2^22, 2^22), the adder rounds it to an integer,
-// halves to even, and the bits of the sum count that integer.
+// 1.5 * 2^23: adding it to a number in [-2^22, 2^22) rounds that to an integer, ties to
+// even, and the low bits of the sum are that integer.
 #define COUNTER      12582912.0f
 #define COUNTER_BITS 0x4b400000
 #define FACTOR_MIN   0x1p-126f  // a normal number
-#define FACTOR_MAX   0x1p120f   // denormal numbers times it round to 0
-#define FAR          4000000.0f // of a zero point: the ranges stay in [-2^22, 2^22)
+#define FACTOR_MAX   0x1p120f   // denormals times this round to 0
+#define FAR          4000000.0f // of a zero point: ranges stay in [-2^22, 2^22)
 
 static inline bool is_nan(float x) {
     return (ember_float_bits(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-// Clamps before rounding: the range is of integers, so that changes nothing.
+// Clamps before rounding: the bounds are integers, so the order does not matter.
 static void run_near(const ember_quantize_f32_t *s, float factor, float zero_point) {
     const float *x = s->affine.x;
     uint8_t *y = s->affine.y;

@@ -15,14 +15,14 @@ EMBER_MUST_USE ember_status_t ember_quantize_f32_prepare(ember_node_t *node,
                                                          void *state);
 int32_t ember_quantize_f32_run(void *state);
 
-// For variants: whether scale and zero point are numbers of the program, and such that
-// denormal numbers of x or of the scale are zeros.
+// For variants: whether scale and zero point are constants of the program, for which
+// denormals of x or of the scale are zeros.
 bool ember_quantize_f32_is_normal(const ember_quantize_f32_t *s);
 
-// Whether they are so for an int8 tensor whose range is that of int8.
+// Whether that is so for an int8 tensor with the full range of int8.
 bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s);
 
-// Whether y lies apart from x, so that a block can be done again.
+// Whether y is disjoint from x, so that a block can be computed again.
 bool ember_quantize_f32_apart(const ember_quantize_f32_t *s);
 
 #endif // EMBER_KERNELS_QUANTIZED_QUANTIZE_PER_TENSOR_F32_H

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_per_tensor with the DSP extension: float32 to all of int8. Contract:
-// quantize_per_tensor_f32.h.
+// quantize_per_tensor with the DSP extension: float32 to the full range of int8.
+// Contract: quantize_per_tensor_f32.h.
 //
-// A large constant makes the adder round; the bits of the sum count integers as long as
-// it is positive, and saturating arithmetic cuts them to the range. NaN shows in the
-// sum of all numbers; then, the portable kernel does it all again.
+// Adding a large constant rounds; the bits of the sum count integers as long as it is
+// positive, and saturating arithmetic clamps them to the range. NaN shows in the sum of
+// all elements; then the portable kernel computes everything again.
 #include "kernels/engine/bytes_dsp.h"
 #include "kernels/engine/mathf.h"
 #include "kernels/quantized/quantize_per_tensor_f32.h"
@@ -51,7 +51,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_quantize_f32_prepare(node, state);
 
     if (status == EMBER_OK && !ember_quantize_f32_is_plain(state)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantize_dsp: another range");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "quantize_dsp: unsupported range or scale");
     }
     return status;
 }

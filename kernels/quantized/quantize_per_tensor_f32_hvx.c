@@ -1,27 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_per_tensor with Hexagon's vectors of integers: float32 to int8 or uint8,
-// 128 numbers at a time: uint8 are int8 with 128 added. Contract:
-// quantize_per_tensor_f32.h.
+// quantize_per_tensor with HVX, in integer arithmetic: float32 to int8 or uint8 (int8
+// plus 128), 128 elements at a time. Contract: quantize_per_tensor_f32.h.
 //
-// The product of two float32 is that of their significands, rounded to 24 bits, halves
-// to even, and then to an integer, likewise.
+// The product of two float32 is that of their significands, rounded to 24 bits, ties to
+// even, and then to an integer, likewise.
 #include "kernels/cortex_m/float_hvx.h"
 #include "kernels/engine/mathf.h"
 #include "kernels/quantized/quantize_per_tensor_f32.h"
 
 enum { ENOUGH = 128 };
-// The product's higher word counts 2^18 of the last places of both factors, whose
+// The high word of the product has units of 2^18 times those of both factors, whose
 // exponents are biased by 150.
 enum { PLACES = 2 * 150 - 18 };
 
 typedef struct factor {
     HVX_Vector significand; // 31 bits
-    HVX_Vector right;       // bits to shift for exponent 0
-    HVX_Vector zero_point;  // as the rest, of int8
+    HVX_Vector right;       // right shift for exponent 0
+    HVX_Vector zero_point;  // int8, like the rest
     HVX_Vector nothing;     // what NaN becomes
 } factor_t;
 
-// What is added to int8.
+// The offset from int8.
 static int32_t added(const ember_quantize_f32_t *s) {
     return s->affine.integers == EMBER_U8 ? 128 : 0;
 }
@@ -51,9 +50,9 @@ INLINE HVX_Vector quantized(const factor_t *by, HVX_Vector x) {
 }
 
 typedef struct limits {
-    HVX_Vector low; // of int8, as high
+    HVX_Vector low; // int8, like high
     HVX_Vector high;
-    HVX_Vector flip; // makes uint8 of it
+    HVX_Vector flip; // converts it to uint8
 } limits_t;
 
 INLINE HVX_Vector results_of(const limits_t *limits, const HVX_Vector *words) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantize_per_tensor with Helium: float32 to all of int8, 16 numbers at a time.
-// Contract: quantize_per_tensor_f32.h.
+// quantize_per_tensor with Helium: float32 to the full range of int8, 16 elements at a
+// time. Contract: quantize_per_tensor_f32.h.
 //
-// Conversions and narrowing moves saturate, so there is nothing to compare. After a
-// NaN, which the core's status tells of, the portable kernel does it all again.
+// Conversions and narrowing moves saturate, so nothing is compared. After a NaN, which
+// the core's status flags show, the portable kernel computes everything again.
 #include <arm_fpscr.h>
 #include <arm_mve.h>
 
 #include "kernels/quantized/quantize_per_tensor_f32.h"
 
-// The integers of two vectors in turn, moved by the zero point.
+// The integers of two vectors, interleaved, plus the zero point.
 static inline int16x8_t halves(float32x4_t even, float32x4_t odd, int16_t zero) {
     const int32x4_t first = vcvtnq_s32_f32(even);
     const int16x8_t low = vqmovnbq_s32(vreinterpretq_s16_s32(first), first);
@@ -62,7 +62,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_quantize_f32_prepare(node, state);
 
     if (status == EMBER_OK && !ember_quantize_f32_is_plain(state)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantize_mve: another range");
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "quantize_mve: unsupported range or scale");
     }
     return status;
 }

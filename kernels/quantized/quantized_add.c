@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// add: two quantised tensors to float32, their sum, and back.
+// add: dequantises two tensors to float32, adds them, and quantises the sum.
 #include <string.h>
 
 #include "kernels/engine/affine.h"

@@ -11,7 +11,7 @@ enum { BLOCK = EMBER_AFFINE_BLOCK };
 
 // --- run -----------------------------------------------------------------------
 
-// Numbers `first` and on of a row as floats.
+// Elements of a row from `first` on as floats.
 static void unpack(const ember_table_t *s, const uint8_t *row, uint32_t first,
                    float *numbers, uint32_t count) {
     const uint32_t per_byte = 8u / s->bits;
@@ -126,7 +126,7 @@ static bool right_dtypes(const ember_table_t *s) {
            ember_is_real(s->y_dtype) && ember_is_index_dtype(s->index_dtype);
 }
 
-// The shape of y: the indices' and the columns.
+// The shape of y: the indices', then the columns.
 static void shape_output(ember_node_t *node, const ember_table_t *s,
                          arguments_t *args) {
     int32_t sizes[EMBER_MAX_RANK + 1];

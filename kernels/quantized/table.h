@@ -4,10 +4,10 @@
 //
 //     y[i, j] = (w[index[i], j] - zero_point) * scale
 //
-// Scales and zero points are (rows,) or (rows, groups): a group has as many elements of
-// a row as any other. Each step is rounded to the dtype of the scales. A byte holds two
-// 4-bit numbers, the first in its high half, or four of 2 bits, the first in its
-// lowest.
+// Scales and zero points are (rows,) or (rows, groups): all groups of a row have the
+// same number of elements. Each step is rounded to the dtype of the scales. A byte
+// holds two 4-bit numbers, the first in its high half, or four of 2 bits, the first in
+// its lowest.
 #ifndef EMBER_KERNELS_QUANTIZED_TABLE_H
 #define EMBER_KERNELS_QUANTIZED_TABLE_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // native_dropout: in training, each element is kept with probability 1 - p and then
-// divided by it, or else it is 0; the mask says which are kept.
+// divided by that, or else becomes 0; the mask says which ones are kept.
 #include "kernels/engine/axis.h"
 #include "kernels/random/random.h"
 

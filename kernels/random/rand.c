@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rand: numbers evenly spread over [0, 1).
+// rand: uniform over [0, 1).
 #include "kernels/random/random.h"
 
 static int32_t run(void *state) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// randn: normal numbers of mean 0 and variance 1, by the method of Box and Muller. In
-// float but for float64.
+// randn: normal distribution with mean 0 and variance 1, by Box and Muller's method. In
+// float, except for float64.
 #include <math.h>
 
 #include "kernels/engine/mathf.h"

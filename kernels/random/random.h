@@ -3,8 +3,8 @@
 //
 // Each call of a program has a stream of its own, whose key is ember_node_seed(). The
 // counter is (block, 0, run, 0): numbers do not depend on what was drawn before, and
-// every run of a method has other ones. Programs carry no seed, so that the numbers
-// are not PyTorch's, but they are the same on every board and after every load.
+// every run of a method has different ones. Programs have no seed, so the numbers are
+// not PyTorch's, but they are the same on every board and after every load.
 #ifndef EMBER_KERNELS_RANDOM_RANDOM_H
 #define EMBER_KERNELS_RANDOM_RANDOM_H
 
@@ -16,7 +16,7 @@ typedef struct ember_random {
     uint32_t run;
     uint32_t block;    // of this run, next one
     uint32_t words[4]; // of the block before
-    uint32_t left;     // words not used yet
+    uint32_t left;     // unused words
 } ember_random_t;
 
 // A tensor to fill.
@@ -35,7 +35,7 @@ void ember_random_start(ember_random_t *random);
 
 uint32_t ember_random_word(ember_random_t *random);
 
-// A number of [0, 1) that has as many random bits as `dtype` has digits.
+// A number in [0, 1) with as many random bits as `dtype` has digits.
 double ember_random_uniform(ember_random_t *random, uint32_t dtype);
 
 // The whole prepare of an operator (size, out) or (like, memory_format, out) with a

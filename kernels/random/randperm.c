@@ -13,7 +13,8 @@ static int32_t run(void *state) {
 
     ember_random_start(&s->random);
     for (uint32_t i = 0; i < s->count; i++) {
-        // Number i goes to a place up to the end, and what was there to the end.
+        // Puts number i at a random position up to the end, and what was there at the
+        // end.
         const uint64_t scaled = (uint64_t)ember_random_word(&s->random) * (i + 1);
         char *end = s->data + i * size;
         char *place = s->data + (size_t)(scaled >> 32) * size;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // allclose: whether |a - b| <= atol + rtol * |b| everywhere. Equal infinities are
-// close, NaN only with equal_nan. The result is the output, or what the call returns.
+// close, NaN only with equal_nan. The result is the output, or the return value.
 #include <math.h>
 #include <string.h>
 
@@ -118,8 +118,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     if (!ember_tensor_same_shape(&tensors[0], &tensors[1]) || out.numel != 1 ||
         out.dtype != EMBER_B1 || tensors[0].dtype != tensors[1].dtype) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "allclose: want two tensors alike, and a bool");
+        return ember_node_fail(
+            node, EMBER_BAD_PROGRAM,
+            "allclose: needs two tensors of one dtype and shape, and a bool");
     }
     s->data[0] = tensors[0].data;
     s->data[1] = tensors[1].data;

@@ -45,7 +45,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// The batch dimensions of a tensor, broadcast; false when they do not fit.
+// The batch dimensions of a tensor, broadcast; false if they do not fit.
 static bool set_batches(ember_view_t *view, uint32_t rank, const int32_t *sizes) {
     view->rank = (uint8_t)(view->rank - 2);
     return ember_view_expand(view, rank, sizes);

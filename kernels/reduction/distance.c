@@ -12,7 +12,7 @@ void ember_distance_power(ember_distance_t *distance, ember_node_t *node,
     }
 }
 
-// What is known after one more difference, which is not negative.
+// Accumulates one more difference, which is not negative.
 static double taken(double p, double sum, double difference) {
     if (p == 0.0) {
         return difference == 0.0 ? sum : sum + 1.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of softmax and log_softmax with Advanced SIMD, float32 or float16 in one
-// layout. Lines that are of float16, or not side by side, are copied to scratch.
+// Lines of softmax and log_softmax with NEON, float32 or float16 in one layout. Lines
+// that are float16, or not adjacent, are copied to scratch.
 #ifndef EMBER_KERNELS_REDUCTION_SOFTMAX_LINES_NEON_H
 #define EMBER_KERNELS_REDUCTION_SOFTMAX_LINES_NEON_H
 
@@ -10,7 +10,7 @@
 
 typedef struct ember_softmax_lines {
     ember_axis_t axis;
-    float *line; // scratch; NULL: lines are computed where they lie
+    float *line; // scratch; NULL: lines are computed in place
 } ember_softmax_lines_t;
 
 // y may be x.
@@ -62,7 +62,7 @@ EMBER_NEON_INLINE void neon_softmax_lines(const ember_softmax_lines_t *s,
     }
 }
 
-// With NaN in a line all of it becomes NaN, whatever this is.
+// A NaN makes the whole line NaN, whatever this is.
 static inline float neon_largest(const float *x, uint32_t count) {
     const uint32_t whole = count & ~3u;
     float32x4_t most = vdupq_n_f32(-EMBER_INF);
@@ -76,8 +76,8 @@ static inline float neon_largest(const float *x, uint32_t count) {
     return top;
 }
 
-// The sum of exp(x - top), in the order of elements; `y` takes them if `kept`, which is
-// a constant.
+// The sum of exp(x - top), in the order of elements; also stored to `y` if `kept`,
+// which is a constant.
 EMBER_NEON_INLINE float neon_powers(const float *x, float *y, bool kept, uint32_t count,
                                     float top) {
     const uint32_t whole = count & ~3u;

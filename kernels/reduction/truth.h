@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // What all, any and prod share: calls that name dimensions, (self, dim, keepdim, ...),
-// or none, (self, out) and (self, dtype, out); and what all and any do with numbers.
+// or none, (self, out) and (self, dtype, out); and how all and any accumulate.
 #ifndef EMBER_KERNELS_REDUCTION_TRUTH_H
 #define EMBER_KERNELS_REDUCTION_TRUTH_H
 
 #include "kernels/engine/reduce.h"
 
-// Reduces over the dimensions that the call names, which an empty list is none of, or
-// over all.
+// Reduces over the dimensions that the call names (an empty list: none), or over all.
 EMBER_MUST_USE ember_status_t ember_reduce_named(ember_node_t *node,
                                                  ember_reduce_t *state,
                                                  const ember_reduce_ops_t *ops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The begin of a region of rows: its nodes are left to the call of rows behind them.
+// The start of a region of rows: its nodes are left to the call of rows after them.
 // Contract: rows.h.
 #include "kernels/rows/rows.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// scratch: from here on the scratch of calls lies in a planned tensor, up to the next
-// call of scratch. The SDK puts it where it meets nothing that is alive; the loader
-// refuses a call one of whose tensors lies in it.
+// scratch: from here on, the scratch of calls is in a planned tensor, up to the next
+// call of scratch. The SDK places it where it overlaps nothing that is alive; the
+// loader refuses a call with a tensor in it.
 #include "ember/config.h"
 #include "ember/node.h"
 
@@ -10,7 +10,7 @@
 enum { OUT };
 
 typedef struct state {
-    ember_method_t *method; // NULL: no call is prepared again while the method runs
+    ember_method_t *method; // NULL: no call is prepared again at run time
     ember_span_t temp;
 } state_t;
 
@@ -22,10 +22,10 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-// Forgets the scratch of the calls before, and which tensors lie outside of it.
+// Forgets the scratch of the calls before, and which tensors are outside it.
 static void leave(ember_method_t *method) {
     for (uint32_t i = 0; method->recent != NULL && i < RECENT_TENSORS; i++) {
-        method->recent[i].index = i + 1; // which would be elsewhere: none
+        method->recent[i].index = i + 1; // belongs elsewhere, so the place is empty
     }
     method->in_scratch = false;
     method->temp = (ember_span_t){NULL, 0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// band_mm: the product of rows and a matrix of which only one range of each column is
-// not zero, as a bank of triangular filters; float32.
+// band_mm: the product of rows and a matrix in which only one range of each column is
+// nonzero, such as a bank of triangular filters; float32.
 //
 //     out[.., j] = sum over i < length(j) of x[.., first(j) + i] * weights[at(j) + i]
 //
@@ -9,7 +9,7 @@
 //     weights  (count,)  the ranges, one after the other
 //     out      (.., m)
 //
-// Bands are read from data: DATA_RANGE where one leaves x or the weights.
+// Bands are read from data: DATA_RANGE if one exceeds x or the weights.
 #include <string.h>
 
 #include "ember/node.h"

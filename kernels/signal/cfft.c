@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cfft: the discrete Fourier transforms of complex rows, or back without the factor
-// 1 / n, float32.
+// cfft: the discrete Fourier transforms of complex rows, or the inverse without the
+// factor 1 / n, float32.
 //
 //     out[.., k] = sum over j < n of z[.., j] * exp(-2 pi i j k / n)     back: +2 pi i
 //

@@ -1,39 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "kernels/signal/fft.h"
+#include "kernels/signal/fft_pass.h"
 
-#include <string.h>
-
-#define add    ember_complex_add
-#define sub    ember_complex_sub
-#define mul    ember_complex_mul
-#define INLINE static inline __attribute__((always_inline))
-
-// One pass: what the formula of fft.h names.
-typedef struct pass {
-    const ember_complex_t *x;
-    ember_complex_t *y;
-    uint32_t m;
-    uint32_t s;
-    uint32_t radix;
-    const ember_complex_t *cycle; // (radix,) its roots, if it is odd
-    const ember_complex_t *twist; // (m - 1, radix - 1)
-} pass_t;
-
-// Of the next pass: 4, 2, or the smallest odd factor.
-static uint32_t radix_of(uint32_t n) {
-    if (n % 4 == 0) {
-        return 4;
-    }
-    if (n % 2 == 0) {
-        return 2;
-    }
-    for (uint32_t factor = 3; factor <= n / factor; factor += 2) {
-        if (n % factor == 0) {
-            return factor;
-        }
-    }
-    return n;
-}
+#define add ember_complex_add
+#define sub ember_complex_sub
+#define mul ember_complex_mul
 
 ember_fft_size_t ember_fft_size(uint32_t n) {
     ember_fft_size_t size = {0, 0, 1};
@@ -69,8 +39,8 @@ INLINE void four(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
     }
 }
 
-static inline void two(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
-                       const ember_complex_t *w) {
+INLINE void two(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
+                const ember_complex_t *w) {
     const uint32_t far = s->s * s->m;
     for (uint32_t q = 0; q < s->s; q++) {
         const ember_complex_t a = x[q];
@@ -82,8 +52,8 @@ static inline void two(const pass_t *s, const ember_complex_t *x, ember_complex_
 
 // Outputs u and r - u of an odd radix: sums and differences of elements v and r - v
 // take the real and the imaginary parts of the roots.
-static inline void pair(const pass_t *s, const ember_complex_t *x, uint32_t u,
-                        ember_complex_t *low, ember_complex_t *high) {
+INLINE void pair(const pass_t *s, const ember_complex_t *x, uint32_t u,
+                 ember_complex_t *low, ember_complex_t *high) {
     const uint32_t far = s->s * s->m;
     ember_complex_t even = x[0];
     ember_complex_t odd = {0.0f, 0.0f};
@@ -103,8 +73,8 @@ static inline void pair(const pass_t *s, const ember_complex_t *x, uint32_t u,
     *high = sub(even, odd);
 }
 
-static inline void odd(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
-                       const ember_complex_t *w) {
+INLINE void odd(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
+                const ember_complex_t *w) {
     const uint32_t far = s->s * s->m;
     const uint32_t step = s->s;
     for (uint32_t q = 0; q < step; q++) {
@@ -133,38 +103,29 @@ static inline void odd(const pass_t *s, const ember_complex_t *x, ember_complex_
             butterflies(s, s->x + at, s->y + at * s->radix, w);                        \
         }                                                                              \
     }
+
 EACH(four)
 EACH(two)
 EACH(odd)
 
+// For variants, beside what is part of ember_fft().
+void ember_fft_two(const pass_t *s) {
+    each_two(s);
+}
+
+void ember_fft_odd(const pass_t *s) {
+    each_odd(s);
+}
+
+void ember_fft_four(const pass_t *s, const ember_complex_t *x, ember_complex_t *y,
+                    const ember_complex_t *w) {
+    four(s, x, y, w);
+}
+
 const ember_complex_t *ember_fft(const ember_complex_t *x, ember_complex_t *y,
                                  ember_complex_t *spare, uint32_t n,
                                  const ember_complex_t *roots) {
-    pass_t pass = {.x = x, .s = 1, .m = n};
-    if (n == 1 && x != y) {
-        memcpy(y, x, sizeof(*y));
-    }
-    // the last pass writes y, the one before it `spare`, and so on
-    bool to_y = ember_fft_size(n).passes % 2 != 0;
-    while (pass.m > 1) {
-        pass.radix = radix_of(pass.m);
-        pass.m /= pass.radix;
-        pass.y = to_y ? y : spare;
-        pass.cycle = roots;
-        pass.twist = roots + (pass.radix % 2 != 0 ? pass.radix : 0);
-        if (pass.radix == 4) {
-            each_four(&pass);
-        } else if (pass.radix == 2) {
-            each_two(&pass);
-        } else {
-            each_odd(&pass);
-        }
-        roots = pass.twist + (size_t)(pass.m - 1) * (pass.radix - 1);
-        pass.s *= pass.radix;
-        pass.x = pass.y;
-        to_y = !to_y;
-    }
-    return roots;
+    return fft_by(x, y, spare, n, roots, each_four, each_two, each_odd);
 }
 
 ember_complex_t *ember_fft_place(ember_complex_t *y, ember_complex_t *spare,

@@ -41,6 +41,11 @@ const ember_complex_t *ember_fft(const ember_complex_t *x, ember_complex_t *y,
                                  ember_complex_t *spare, uint32_t n,
                                  const ember_complex_t *roots);
 
+// The same with Helium: exact, but denormals are flushed to zero.
+const ember_complex_t *ember_fft_mve(const ember_complex_t *x, ember_complex_t *y,
+                                     ember_complex_t *spare, uint32_t n,
+                                     const ember_complex_t *roots);
+
 // Which of both an input may lie in that the transform may overwrite.
 ember_complex_t *ember_fft_place(ember_complex_t *y, ember_complex_t *spare,
                                  uint32_t n);

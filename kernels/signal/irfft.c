@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// irfft: real rows out of the halves of their transforms, float32, without the factor
-// 1 / n, as torch.fft.irfft(.., norm="forward") has them.
+// irfft: real rows from the halves of their transforms, float32, without the factor 1 /
+// n, like torch.fft.irfft(.., norm="forward").
 //
 //     out[.., j] = sum over k < n of z[.., k] * exp(2 pi i j k / n)
 //

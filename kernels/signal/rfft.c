@@ -1,39 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// rfft: the discrete Fourier transforms of real rows, as torch.view_as_real() of
-// torch.fft.rfft() has them, float32.
-//
-//     out[.., k] = sum over j < n of x[.., j] * exp(-2 pi i j k / n)   for k <= n / 2
-//
-//     x      (.., n)
-//     roots  (count, 2)  those of ember_fft() for h = n / 2, then for each k from 1 to
-//                        h / 2 exp(-2 pi i k / n); of ember_fft() for n if n is odd
-//     out    (.., n / 2 + 1, 2)
-//
-// Two neighbours of a row are one complex number, so that half the length is
-// transformed. A row of odd length is a complex one, which takes scratch for two.
+#include "kernels/signal/rfft.h"
+
 #include <string.h>
 
-#include "kernels/signal/transform.h"
-
 enum { OUT = 2 };
+
+static inline __attribute__((always_inline)) void
+split_one(ember_complex_t *y, uint32_t h, uint32_t k, ember_complex_t root) {
+    const ember_complex_t a = y[k];
+    const ember_complex_t b = ember_complex_conj(y[h - k]);
+    const ember_complex_t even = ember_complex_add(a, b);
+    const ember_complex_t odd = ember_complex_sub(a, b);
+    const ember_complex_t turned = {odd.im, -odd.re};
+    const ember_complex_t twisted = ember_complex_mul(turned, root);
+    y[k] =
+        (ember_complex_t){0.5f * (even.re + twisted.re), 0.5f * (even.im + twisted.im)};
+    y[h - k] =
+        (ember_complex_t){0.5f * (even.re - twisted.re), 0.5f * (twisted.im - even.im)};
+}
+
+void ember_rfft_split(ember_complex_t *y, uint32_t h, uint32_t k,
+                      ember_complex_t root) {
+    split_one(y, h, k, root);
+}
 
 // Takes the transform of (h,) pairs apart, in place: y has h + 1 elements then.
 static void split(ember_complex_t *y, uint32_t h, const ember_complex_t *roots) {
     const ember_complex_t first = y[0];
     for (uint32_t k = 1; k <= h / 2; k++, roots++) {
-        const ember_complex_t a = y[k];
-        const ember_complex_t b = ember_complex_conj(y[h - k]);
-        const ember_complex_t even = ember_complex_add(a, b);
-        const ember_complex_t odd = ember_complex_sub(a, b);
-        const ember_complex_t turned = {odd.im, -odd.re};
-        const ember_complex_t twisted = ember_complex_mul(turned, *roots);
-        y[k] = (ember_complex_t){0.5f * (even.re + twisted.re),
-                                 0.5f * (even.im + twisted.im)};
-        y[h - k] = (ember_complex_t){0.5f * (even.re - twisted.re),
-                                     0.5f * (twisted.im - even.im)};
+        split_one(y, h, k, *roots);
     }
-    y[0] = (ember_complex_t){first.re + first.im, 0.0f};
-    y[h] = (ember_complex_t){first.re - first.im, 0.0f};
+    ember_rfft_ends(y, h, first);
 }
 
 static void even(const ember_transform_t *s, const float *x, float *out) {
@@ -58,8 +55,7 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    ember_transform_t *s = state;
+ember_status_t ember_rfft_prepare(ember_node_t *node, ember_transform_t *s) {
     ember_tensor_t x;
     if (!ember_transform_input(node, &x, false)) {
         return ember_node_status(node);
@@ -69,6 +65,10 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         .x_dims = 1, .out = OUT, .bins = n / 2 + 1, .pair = true};
     ember_transform_real(s, n, &form);
     return ember_transform_prepare(s, node, &x, &form);
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_rfft_prepare(node, state);
 }
 
 EMBER_KERNEL(rfft, ember_transform_t);

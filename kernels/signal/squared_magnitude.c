@@ -1,20 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// squared_magnitude: re * re + im * im of complex numbers, float32.
-//
-//     z    (.., 2)
-//     out  (..)
-#include "kernels/signal/fft.h"
+#include "kernels/signal/squared_magnitude.h"
 
 enum { Z, OUT };
 
-typedef struct squared_magnitude {
-    const ember_complex_t *z; // (count,)
-    float *y;                 // (count,)
-    uint32_t count;
-} squared_magnitude_t;
-
 static int32_t run(void *state) {
-    const squared_magnitude_t *s = state;
+    const ember_squared_magnitude_t *s = state;
     const ember_complex_t *z = s->z;
     float *y = s->y;
     for (uint32_t i = s->count; i > 0; i--, y++, z++) {
@@ -23,7 +13,8 @@ static int32_t run(void *state) {
     return EMBER_OK;
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
+ember_status_t ember_squared_magnitude_prepare(ember_node_t *node,
+                                               ember_squared_magnitude_t *s) {
     ember_tensor_t z;
     ember_tensor_t y;
     ember_node_tensor(node, Z, &z);
@@ -42,8 +33,12 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "squared_magnitude: not contiguous float32");
     }
-    *(squared_magnitude_t *)state = (squared_magnitude_t){z.data, y.data, y.numel};
+    *s = (ember_squared_magnitude_t){z.data, y.data, y.numel};
     return EMBER_OK;
 }
 
-EMBER_KERNEL(squared_magnitude, squared_magnitude_t);
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_squared_magnitude_prepare(node, state);
+}
+
+EMBER_KERNEL(squared_magnitude, ember_squared_magnitude_t);

@@ -58,7 +58,7 @@ ember_status_t ember_transform_prepare(ember_transform_t *transform, ember_node_
         return ember_node_fail(node, EMBER_UNSUPPORTED, "fft: out is not float32");
     }
     if (!is_plain(&roots) || !ember_tensor_has_shape(&roots, 2, count)) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM, "fft: roots of another length");
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "fft: wrong number of roots");
     }
     const uint32_t pair = form->pair ? 2 : 1;
     transform->y_row = form->bins * pair;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What rfft, irfft and cfft have in common: rows of numbers, each transformed by
-// itself, from one contiguous float32 tensor to another.
+// What rfft, irfft and cfft share: rows of numbers, each transformed by itself, from
+// one contiguous float32 tensor to another.
 #ifndef EMBER_KERNELS_SIGNAL_TRANSFORM_H
 #define EMBER_KERNELS_SIGNAL_TRANSFORM_H
 
@@ -23,11 +23,11 @@ typedef struct ember_transform {
 typedef void (*ember_transform_fn)(const ember_transform_t *transform, const float *x,
                                    float *y);
 
-// Reads argument 0 into `x`: contiguous float32, with a last dimension of 2 if it is of
-// `pair`s. False when the node has failed.
+// Reads argument 0 into `x`: contiguous float32, with a last dimension of 2 if it
+// consists of `pair`s. False if the node has failed.
 bool ember_transform_input(ember_node_t *node, ember_tensor_t *x, bool pair);
 
-// What a kernel's arguments are, beside x: the roots are argument 1.
+// The arguments of a kernel besides x: the roots are argument 1.
 typedef struct ember_transform_form {
     uint32_t x_dims;  // dimensions of x that are a row
     uint32_t out;     // argument: x's other dimensions, then (bins) or (bins, 2)

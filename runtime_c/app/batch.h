@@ -1,49 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the SDK and the test runner say to each other: two streams of records, one
-// each way. sdk/ember/cases/batch.py is the other side.
+// The protocol between the SDK and the test runner: two streams of records, one in each
+// direction. sdk/ember/cases/batch.py is the other side.
 //
 //     record  u32 kind, u32 length, length bytes
 //
-// Little endian. Lengths are multiples of 4, so that a slow link needs no other
-// framing. To the runner:
+//  Little endian. Lengths are multiples of 4, so that a slow link needs no framing of
+//  its own. To the runner:
 //
-//     HELLO   ember_batch_hello_t. The runner stops when the version is another one.
-//     CASE    ember_batch_case_t, u32 sizes[1 + data_count] of the program and its
-//             data files, the names of its methods each with a NUL; then program and
-//             files, each from a multiple of 16 in the record. Without program when it
-//             is linked to the runner: then there are no sizes and no files either.
-//             `run_count` RUN records follow.
-//     DEAD    ember_batch_dead_head_t, then its ranges. One for each method, in order,
-//             of a case with the flag POISON; they stand before its RUN records
-//     WATCH   ember_batch_watch_head_t, then its watches. One for each method, in
-//     order,
-//             of a case with the flag CAPTURE; they stand before its RUN records
-//     RUN     ember_batch_run_t, then the inputs (values.h) unless the case is a
-//     bundle.
-//             Of a case with the flag FED, feeds follow: ember_batch_feed_t, then for
-//             each of its values an ember_batch_fed_t and its bytes with zeros up to a
-//             multiple of 4; the last feed is of event EMBER_BATCH_NO_EVENT
+//      HELLO   ember_batch_hello_t. The runner stops if the version is not its own
+//      CASE    ember_batch_case_t; u32 sizes[1 + data_count] of the program and its
+//              data files; the names of its methods, each with a NUL; then program and
+//              files, each at a multiple of 16 in the record. If the program is linked
+//              into the runner, there are no sizes and no files.
+//              `run_count` RUN records follow
+//      DEAD    ember_batch_dead_head_t, then its ranges: one record for each method, in
+//              order, before the RUN records. Only in a case with the flag POISON
+//      WATCH   ember_batch_watch_head_t, then its watches: one record for each method,
+//              in order, before the RUN records. Only in a case with the flag CAPTURE
+//      RUN     ember_batch_run_t, then the inputs (values.h) unless the case is a
+//              bundle. With the flag FED, feeds follow: ember_batch_feed_t, then for
+//              each of its values an ember_batch_fed_t and its bytes, padded with zeros
+//              to a multiple of 4; the last feed has the event EMBER_BATCH_NO_EVENT
 //     END     nothing
 //
 // From the runner, the results of each case in order:
 //
 //     HELLO   ember_batch_hello_t
-//     CYCLES  ember_batch_cycles_t, then an ember_batch_node_t for each instruction of
-//             the method. Before the OUTPUT of each run of a case with the flag TIMED
-//     NODE    ember_batch_captured_t; the values (values.h) follow the record. One for
-//             what is watched before an instruction, one for what is watched after it,
-//             and between them one for each output of each node of a delegate whose
-//             call is watched
-//     OUTPUT  ember_batch_output_t; the outputs (values.h) follow the record. One for
-//             each run that ended well
-//     RESULT  ember_batch_result_t, then the sentence of a failure. The last of a case
+//      CYCLES  ember_batch_cycles_t, then an ember_batch_node_t for each instruction of
+//              the method. Before the OUTPUT of each run of a case with the flag TIMED
+//      NODE    ember_batch_captured_t; the values (values.h) follow the record. One for
+//              what is watched before an instruction, one for what is watched after it,
+//              and in between one for each output of each node of a delegate whose call
+//              is watched
+//      OUTPUT  ember_batch_output_t; the outputs (values.h) follow the record. One for
+//              each successful run
+//      RESULT  ember_batch_result_t, then the error message. The last record of a case
 //     END     ember_batch_end_t
 #ifndef EMBER_APP_BATCH_H
 #define EMBER_APP_BATCH_H
 
 #include <stdint.h>
 
-enum { EMBER_BATCH_VERSION = 4, EMBER_BATCH_ALIGN = 16 };
+enum { EMBER_BATCH_VERSION = 5, EMBER_BATCH_ALIGN = 16 };
 
 enum {
     EMBER_BATCH_HELLO = 1,
@@ -60,7 +58,7 @@ enum {
 
 // Where a case failed.
 enum {
-    EMBER_BATCH_READ,    // it is larger than the memory
+    EMBER_BATCH_READ,    // the case is larger than the memory
     EMBER_BATCH_OPEN,    // the program or a data file
     EMBER_BATCH_LOAD,    // `which` method
     EMBER_BATCH_INPUTS,  // of `which` run
@@ -76,7 +74,7 @@ enum {
     EMBER_BATCH_POISON = 4,
     EMBER_BATCH_TIMED = 8,    // instead of POISON
     EMBER_BATCH_CAPTURE = 16, // instead of POISON and TIMED
-    EMBER_BATCH_FED = 32,     // with CAPTURE
+    EMBER_BATCH_FED = 32,     // only with CAPTURE
 };
 
 #define EMBER_BATCH_UNKNOWN  UINT64_MAX // bytes
@@ -97,13 +95,13 @@ typedef struct ember_batch_hello {
 typedef struct ember_batch_case {
     uint32_t index; // the SDK's; comes back with the results
     uint32_t flags;
-    uint32_t linked; // index of the linked program, its data files follow
+    uint32_t linked; // index of the linked program; its data files follow
     uint32_t data_count;
     uint32_t method_count;
     uint32_t run_count;
-    uint32_t names_size; // bytes, zeros up to a multiple of 4 included
+    uint32_t names_size; // bytes, with padding to a multiple of 4
     uint32_t reserved;
-    uint64_t budget; // steps of one execution; 0: no limit; UNKNOWN: a plenty
+    uint64_t budget; // steps of one execution; 0: no limit; UNKNOWN: ample
 } ember_batch_case_t;
 
 typedef struct ember_batch_run {
@@ -111,6 +109,8 @@ typedef struct ember_batch_run {
     uint32_t test;   // of a bundle: the test case of that method
     double rtol;     // for the runtime's own check of a bundle
     double atol;
+    uint32_t reset; // 1: all methods start again at their initial states
+    uint32_t reserved;
 } ember_batch_run_t;
 
 typedef struct ember_batch_dead_head {
@@ -118,8 +118,9 @@ typedef struct ember_batch_dead_head {
     uint32_t fill;  // the byte that overwrites them
 } ember_batch_dead_head_t;
 
-// Bytes [start, end) of a planned memory that matter to no instruction from `first`
-// to `last`, just before each. The number of instructions stands for the exit.
+// Bytes [start, end) of a planned memory that no instruction from `first` to `last`
+// needs, each taken just before it executes. The number of instructions stands for the
+// exit.
 typedef struct ember_batch_dead {
     uint32_t memory_id;
     uint32_t start;
@@ -128,11 +129,11 @@ typedef struct ember_batch_dead {
     uint32_t last;
 } ember_batch_dead_t;
 
-// An event is an executed instruction: they are counted over all runs of a case.
+// An event is the execution of an instruction, counted over all runs of a case.
 typedef struct ember_batch_watch_head {
     uint32_t count; // of the watches, which are sorted
-    uint32_t first; // event before which nothing is written
-    uint64_t room;  // bytes of NODE records after which nothing is written any more
+    uint32_t first; // event from which NODE records are written
+    uint64_t room;  // bytes of NODE records after which no more are written
     uint32_t fill;  // the byte that overwrites scratch before each instruction
     uint32_t reserved;
 } ember_batch_watch_head_t;
@@ -142,7 +143,7 @@ typedef struct ember_batch_watch {
     uint32_t value;
 } ember_batch_watch_t;
 
-// What tensors hold just before an event, instead of what the board computed.
+// Values that replace what the board computed, just before an event.
 typedef struct ember_batch_feed {
     uint32_t event;
     uint32_t count; // of values
@@ -150,7 +151,7 @@ typedef struct ember_batch_feed {
 
 typedef struct ember_batch_fed {
     uint32_t value;
-    uint32_t bytes; // another number than the tensor has now: it stays as it is
+    uint32_t bytes; // if it is not the tensor's size, the tensor stays as it is
 } ember_batch_fed_t;
 
 typedef struct ember_batch_captured {
@@ -158,13 +159,13 @@ typedef struct ember_batch_captured {
     uint32_t run;
     uint32_t event;
     uint32_t moment; // as in a watch
-    uint32_t node;   // inside of the delegate, or EMBER_BATCH_NO_NODE
+    uint32_t node;   // inside the delegate, or EMBER_BATCH_NO_NODE
 } ember_batch_captured_t;
 
 typedef struct ember_batch_cycles {
     uint32_t index;
     uint32_t run;
-    uint32_t whole; // cycles of the execution, with those of counting
+    uint32_t whole; // cycles of the execution, counting included
     uint32_t count; // of the nodes that follow
 } ember_batch_cycles_t;
 
@@ -186,8 +187,8 @@ typedef struct ember_batch_result {
     uint32_t stage;
     uint32_t which;
     uint32_t instruction;    // EMBER_NO_INSTRUCTION: none
-    uint32_t message_length; // bytes, padding not counted
-    uint64_t needed;         // with NO_MEMORY: at least so many bytes, or UNKNOWN
+    uint32_t message_length; // bytes, without padding
+    uint64_t needed;         // with NO_MEMORY: at least this many bytes, or UNKNOWN
     uint64_t method;         // bytes of all method arenas
     uint64_t planned;        // bytes of all planned memories
     uint64_t scratch;        // bytes of the largest node
@@ -196,7 +197,7 @@ typedef struct ember_batch_result {
 } ember_batch_result_t;
 
 typedef struct ember_batch_end {
-    uint64_t stack_size; // 0: not known
+    uint64_t stack_size; // 0: unknown
     uint64_t stack_used;
 } ember_batch_end_t;
 

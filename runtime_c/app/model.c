@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a model of this firmware into the memory that the SDK placed for it.
+// Loads a model of this firmware into the memory that the SDK placed for it.
 #include "ember/model.h"
 
 #include <string.h>
@@ -25,5 +25,9 @@ ember_status_t ember_model_load_of(const ember_model_t *model, ember_method_t *m
     for (uint32_t i = 0; i < placed->cleared_count; i++) {
         memset(placed->cleared[i].data, 0, placed->cleared[i].size);
     }
-    return ember_model_start(model, placed, method, program, err);
+    const ember_status_t status =
+        ember_model_start(model, placed, method, program, err);
+    method->cleared = placed->cleared;
+    method->cleared_count = placed->cleared_count;
+    return status;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of loading a model whose program is read on the device.
+// The parts of loading that only models need whose programs are read on the device.
 #include "ember/model.h"
 
 ember_status_t ember_model_attach(const ember_model_t *model, ember_program_t *program,

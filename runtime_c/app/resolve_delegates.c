@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates in resolve_main.c: backends for the first pass, where some are missing, and
-// those whose kernels are told.
+// Delegates in resolve_main.c: stand-ins for missing backends in the first pass, and
+// the kernels that delegates report.
 #include "../src/method_state.h"
 #include "resolve_out.h"
 #include "resolve_probe.h"
@@ -64,7 +64,7 @@ ember_backends_t resolve_probing_backends(const ember_method_meta_t *meta) {
     return (ember_backends_t){items, count};
 }
 
-// The delegates whose payloads the loaded method does not need.
+// Reports the delegates whose payloads the loaded method no longer needs.
 static void put_spare(const ember_method_t *method) {
     const char *comma = "";
     ember_bytes_t spare;

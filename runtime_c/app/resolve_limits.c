@@ -8,7 +8,7 @@ typedef struct word {
     size_t length;
 } word_t;
 
-// The next word of the line at `*at`; of length 0 at its end.
+// The next word of the line at `*at`; of length 0 at the end of the line.
 static word_t next_word(const char **at, const char *end) {
     while (*at < end && **at == ' ') {
         (*at)++;
@@ -41,7 +41,7 @@ static uint32_t count_words(const char *at, const char *end) {
     return count;
 }
 
-// Gives `item` the candidates named up to the end of the line.
+// Gives `item` the candidates named on the rest of the line.
 static bool limit(ember_operator_t *item, const char *at, const char *end,
                   ember_arena_t *room) {
     const uint32_t most = count_words(at, end);

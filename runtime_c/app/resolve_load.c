@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes of resolve_main.c: a method is loaded, and what came of it is told.
+// The passes of resolve_main.c: loads a method and reports the result.
 #include "resolve_load.h"
 
 #include "../src/method_state.h"
@@ -17,13 +17,13 @@ ember_program_t resolve_program;
 uint32_t resolve_apart;
 ember_span_t resolve_temp;
 
-// Bytes of scratch and of the arena.
+// Sizes of scratch and of the arena, in bytes.
 typedef struct sizes {
     size_t temp, arena;
 } sizes_t;
 
-// Loads method `name` with memory as large as it likes; or of `exact` sizes, the arena
-// zeros.
+// Loads method `name` with as much memory as it wants, or with the `exact` sizes and an
+// arena of zeros.
 static ember_status_t load(ember_method_t *method, const char *name,
                            const sizes_t *exact, const ember_registry_t *registry,
                            ember_error_t *error) {

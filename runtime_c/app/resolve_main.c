@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tool of the SDK, not firmware: loads a program with every kernel there is and
-// tells what each call takes, by the same code that loads it on the board. The SDK
+// A tool of the SDK, not firmware: loads a program with every available kernel and
+// reports what each call takes, using the same code that loads it on the board. The SDK
 // runs it at the board's pointer width, so that sizes are the board's.
 //
 //     methods=0,2   indices of the methods to load
 //     data=N        number of data files
 //     vector=N      bytes of a vector in streaming mode, on boards with SME
-//     cpu=N         ember_cpu_t of the core, where the board's may have less than `isa`
-//     apart=N       tells what loading made of each node, from memory whose regions lie
-//                   N bytes further apart; 0 (the default): does not
+//      cpu=N         ember_cpu_t of the core, if the board may have less than its `isa`
+//      apart=N       reports what loading made of each node, from memory whose regions
+//                    are N bytes further apart; 0 (the default): does not
 //
-// The program, program.pte, the data files, a.ptd, b.ptd, .., the limits of what it may
-// choose, kernels.txt (resolve_limits.h), and the answer, result.json, are in the
-// current folder.
+// The current folder has the program, program.pte, the data files, a.ptd, b.ptd, ..,
+// the limits of what may be chosen, kernels.txt (resolve_limits.h), and gets the
+// answer, result.json.
 //
-// First every call is prepared by a probe that notes what happens and goes on after a
-// failure, so that all gaps are found at once. Without gaps the methods are then loaded
-// with a table of the chosen kernels only, for the exact size of their arenas.
+// First every call is prepared by a probe that records what happens and continues after
+// a failure, so that all gaps are found at once. Methods without gaps are then loaded
+// with a table of the chosen kernels only, into arenas of the exact size.
 #include "ember/data.h"
 #include "ember/method.h"
 #include "ember/port.h"

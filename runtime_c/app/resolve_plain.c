@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands for resolve_xnnpack.c in a loader without that backend: nothing is asked.
+// Replaces resolve_xnnpack.c in a loader without that backend.
 #include "resolve_xnnpack.h"
 
 void resolve_put_graph(const void *handle) {

@@ -89,7 +89,7 @@ void resolve_put_prepared(ember_method_t *method, const ember_operators_t *opera
     resolve_put(", \"steps\": [");
     for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
         const ember_kernel_t *kernel = kernel_of(method->steps[i].run, operators);
-        if (kernel != NULL) { // all of them, in a method in which nothing changes
+        if (kernel != NULL) { // all kernels, in a method in which nothing changes
             resolve_put(i > 0 ? ",\n   " : "\n   ");
             put_step(&method->steps[i], kernel);
         }

@@ -5,8 +5,8 @@
 
 #include "ember/method.h"
 
-// Puts the regions of memory that words may point to, the states of the steps, and the
-// addresses of inputs and outputs. `arena` is where the states are.
+// Writes the regions of memory that words may point to, the states of the steps, and
+// the addresses of inputs and outputs. `arena` is where the states are.
 void resolve_put_prepared(ember_method_t *method, const ember_operators_t *operators,
                           ember_span_t arena);
 

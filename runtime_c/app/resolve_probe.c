@@ -11,7 +11,7 @@ typedef struct candidates {
     bool all;                     // a volatile node may need any of them
 } candidates_t;
 
-// Per operator what the calls of all methods chose.
+// What the calls of all methods chose, for each operator.
 static const ember_operators_t *allowed;
 static candidates_t *choices;
 
@@ -28,9 +28,9 @@ void resolve_allow(const ember_operators_t *operators) {
 }
 
 typedef struct probe {
-    const ember_operator_t **real; // of each operator of the probing table
+    const ember_operator_t **real; // for each operator of the probing table
     const ember_operator_t *table;
-    bool first; // nothing put yet
+    bool first; // nothing written yet
 } probe_t;
 
 static probe_t probe;
@@ -40,7 +40,7 @@ static int32_t run_nothing(void *state) {
     return EMBER_OK;
 }
 
-// The operator of a kernel call; NULL when there is no kernel of it.
+// The operator of a kernel call; NULL if it has no kernel.
 static const ember_operator_t *real_operator(ember_method_t *method, uint32_t index) {
     ember_field_t call[2];
     (void)ember_method_instruction(method, index, call);
@@ -64,7 +64,7 @@ static void put_candidate(const ember_kernel_t *kernel, ember_status_t status,
     resolve_put("}");
 }
 
-// What every candidate says, also those after the one that will be chosen.
+// Reports what every candidate says, also those after the one that will be chosen.
 static void put_candidates(ember_node_t *node, const ember_operator_t *real,
                            void *state) {
     ember_method_t *method = node->method;
@@ -91,7 +91,7 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     const ember_changing_t *parts = method->parts;
     ember_status_t status = EMBER_UNSUPPORTED;
 
-    if (method->parts == NULL) { // a load as if nothing could change: ask for the other
+    if (method->parts == NULL) { // a load for fixed methods: ask for the other
         return EMBER_BAD_PROGRAM;
     }
     resolve_put_number(probe.first ? "\n   {\"instruction\": "
@@ -99,7 +99,7 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
                        node->instruction);
     probe.first = false;
     method->temp_used = 0;
-    if (method->slot_count == 0) { // on a device it is a call that can't change
+    if (method->slot_count == 0) { // on a device it would be a fixed call
         method->parts = NULL;
     }
     if (real != NULL) {
@@ -127,7 +127,7 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
         method->temp_used = temp_used;
     }
     if (status == EMBER_UNSUPPORTED &&
-        method->flat.status == EMBER_OK) { // a gap: noted, go on
+        method->flat.status == EMBER_OK) { // a gap: record it and continue
         node->status = EMBER_OK;
         method->error = (ember_error_t){EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
         status = EMBER_OK;

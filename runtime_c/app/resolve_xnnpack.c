@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// XNNPACK's delegates in resolve_main.c: kernels that its graphs chose, packed weights.
+// XNNPACK's delegates in resolve_main.c: the kernels that its graphs chose, and packed
+// weights.
 #include "resolve_xnnpack.h"
 
 #include "../../backends/xnnpack/graph/describe.h"
@@ -9,7 +10,7 @@
 
 static size_t packed_size; // bytes in packed.bin
 
-// Weights that were packed go to packed.bin, one behind the other.
+// Packed weights go to packed.bin, one after the other.
 static void put_packed(int32_t file, const ember_xnnpack_choice_t *choice) {
     if (file < 0 || ember_port_write(file, choice->packed, choice->size) != 0) {
         ember_port_panic("cannot write packed.bin");

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firmware of `ember build` without your own application: loads a method
-// of a model in it, executes it once, and reports. Arguments, in any order:
+// The firmware of `ember build` without an application of your own: loads a method of a
+// model, executes it once, and reports. Arguments, in any order:
 //
-//     model=NAME    the model; without it the first
-//     method=NAME   the method; without it the first
-//     in=FILE       inputs (values.h); without it zeros
-//     out=FILE      where the report goes; without it a line on the console
-//     budget=N      ends the execution when it may take more steps
-//     trace=1       executes once more, with a mark around each instruction
-//     inside=1      and once more, with a mark around each node inside of delegates
+//      model=NAME    the model; default: the first
+//      method=NAME   the method; default: the first
+//      in=FILE       inputs (values.h); default: zeros
+//      out=FILE      where the report goes; default: a line on the console
+//      budget=N      ends the execution if it may take more steps
+//      trace=1       executes again, with a mark around each instruction
+//      inside=1      executes again, with a mark around each node inside delegates
 //
 // The report, little endian; sdk/ember/run/run.py is the other side:
 //
 //     u32 "EMR1", i32 status, u32 instruction, u32 stage, u32 length, message,
 //     zeros up to a multiple of 4
 //     u64 stack size, stack used, arena size, arena peak, temp size, temp used
-//     the outputs (values.h), when the status is OK
-//     u32 per traced instruction, UINT32_MAX last, with trace=1
+//      the outputs (values.h), if the status is OK
+//      with trace=1: u32 per traced instruction, UINT32_MAX last
 #include "ember/model.h"
 #include "ember/port.h"
 #include "trace.h"
@@ -185,8 +185,8 @@ static ember_status_t trace(const options_t *options, int32_t file) {
     return status;
 }
 
-// Apart, as read_options() and read_inputs() are: what they keep on the stack would be
-// below all that the method calls.
+// A function of its own, like read_options() and read_inputs(): otherwise its locals
+// would be on the stack below everything that the method calls.
 static __attribute__((noinline)) int report(const options_t *options,
                                             ember_status_t status, uint32_t stage) {
     const int32_t file = ember_port_open(options->out, EMBER_PORT_WRITE);

@@ -2,8 +2,8 @@
 // The test runner's parts: memory for one case at a time. Internal.
 //
 // A case takes memory from the bottom of the workspace: its record, planned memories,
-// method arenas, memory for inputs and outputs that the plan gave none. Scratch is at
-// the top. All of it is given back when the case ends.
+// method arenas, memory for inputs and outputs that the plan leaves to the caller.
+// Scratch is at the top. All of it is released when the case ends.
 #ifndef EMBER_APP_RUNNER_H
 #define EMBER_APP_RUNNER_H
 
@@ -12,7 +12,7 @@
 #include "ember/data.h"
 #include "ember/model.h"
 
-// The programs and data files that a runner for a small board carries in its flash.
+// The programs and data files that a runner for a small board has in its flash.
 typedef struct ember_linked {
     const ember_bytes_t *items;
     uint32_t count;
@@ -50,42 +50,45 @@ typedef struct test_case {
     ember_error_t error;
 } test_case_t;
 
-// Opens the program in a CASE record whose bytes are at the bottom of the arena.
+// Opens the program of a CASE record whose bytes are at the bottom of the arena.
 ember_status_t test_case_open(test_case_t *test, const uint8_t *record);
 
-// Loads every method of the case. All are loaded before the first run, for loading
+// Loads every method of the case. All are loaded before the first run, because loading
 // sets the initial state of buffers that they may share.
 ember_status_t test_case_load(test_case_t *test);
 
 void test_case_unload(test_case_t *test);
 
-// Overwrites what the only method of a case does not need of its program, if that lies
-// in RAM.
+// Puts the states of all methods back to their values after loading.
+void test_case_reset(test_case_t *test);
+
+// Overwrites the bytes of the program that the only method of a case no longer needs,
+// if the program is in RAM.
 void test_spare_fill(const test_case_t *test);
 
-// Whether the dead ranges of a method lie inside its memories.
+// Whether the dead ranges of a method are inside its memories.
 ember_status_t test_dead_check(test_case_t *test, const test_method_t *loaded);
 
-// Executes a method; before every instruction, and at the end, its dead ranges are
-// overwritten.
+// Executes a method, and overwrites its dead ranges before every instruction and at the
+// end.
 ember_status_t test_dead_execute(test_case_t *test, test_method_t *loaded);
 
-// Executes a method and counts the cycles of each instruction to `cycles`.
+// Executes a method, and adds the cycles of each instruction to `cycles`.
 ember_status_t test_timed_execute(test_case_t *test, test_method_t *loaded);
 
-// Executes a method, and writes what is watched to the file `out`. Of a case that is
-// fed, tensors get before each instruction what the file `in` says.
+// Executes a method, and writes what is watched to the file `out`. In a case that is
+// fed, tensors get what the file `in` says before each instruction.
 ember_status_t test_captured_execute(test_case_t *test, test_method_t *loaded,
                                      int32_t in, int32_t out);
 
-// `size` bytes of the case's memory at EMBER_ALIGN; NULL, and the need noted, when
+// `size` bytes of the case's memory at EMBER_ALIGN; NULL, and the need recorded, if
 // there is no room.
 void *test_case_take(test_case_t *test, size_t size);
 
-// `count * size` such bytes, zero.
+// `count * size` such bytes, zeroed.
 void *test_case_take_zeroed(test_case_t *test, size_t count, size_t size);
 
-// Notes that the case is larger than the memory; NO_MEMORY.
+// Records that the case is larger than the memory; NO_MEMORY.
 ember_status_t test_case_no_memory(test_case_t *test);
 
 #endif // EMBER_APP_RUNNER_H

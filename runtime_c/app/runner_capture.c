@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: what instructions read and write, as it is while they execute.
+// The test runner: captures what instructions read and write, while they execute.
 #include "runner.h"
 
 #include "ember/event.h"
@@ -15,10 +15,10 @@ typedef struct capture {
     test_method_t *loaded;
     int32_t in;
     int32_t out;
-    ember_batch_feed_t feed; // the next
+    ember_batch_feed_t feed; // the next one
     uint32_t instruction;
-    bool writes; // what is watched of the event that executes
-    bool inside; // and of the nodes in its delegate
+    bool writes; // something is watched at the event that executes
+    bool inside; // and at the nodes of its delegate
     bool failed;
 } capture_t;
 
@@ -137,7 +137,7 @@ static void write_moment(capture_t *capture, uint32_t moment) {
     }
 }
 
-// Of a delegate in whose call something is watched.
+// For a delegate whose call is watched.
 static void write_inside(void *context, uint32_t node, uint32_t output,
                          const ember_tensor_t *tensor) {
     capture_t *capture = context;
@@ -152,7 +152,7 @@ static void write_inside(void *context, uint32_t node, uint32_t output,
 
 // --- execution ---------------------------------------------------------------------
 
-// Scratch holds nothing between instructions: what reads it before it writes shows.
+// Scratch holds nothing between instructions: a read before a write then shows.
 static void begin(void *context, uint32_t instruction) {
     capture_t *capture = context;
     const test_method_t *loaded = capture->loaded;

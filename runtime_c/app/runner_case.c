@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: a case's methods in the memory of the board.
+// The test runner: loads a case's methods into the board's memory.
 #include "runner.h"
 
 #include "ember/port.h"
@@ -30,8 +30,8 @@ ember_status_t test_case_no_memory(test_case_t *test) {
 
 // --- memory of a method ----------------------------------------------------------
 
-// Memories with an id from 2 on are one for all methods of the program, as large as the
-// largest needs: ExecuTorch keeps the buffers that methods share there.
+// Memories with an id from 2 on are shared by all methods of the program and as large
+// as the largest needs: ExecuTorch keeps shared buffers there.
 static ember_status_t take_shared(test_case_t *test, const ember_method_meta_t *metas) {
     size_t sizes[SHARED_MOST] = {0};
     for (uint32_t m = 0; m < test->head.method_count; m++) {
@@ -83,7 +83,7 @@ static bool lacks_memory(const ember_value_t *value) {
            ember_tensor_bytes(&value->as_tensor) > 0;
 }
 
-// Memory for inputs and outputs of which the program leaves that to its caller.
+// Memory for the inputs and outputs that the program leaves to its caller.
 static ember_status_t lend(test_case_t *test, ember_method_t *method) {
     ember_value_t value;
     ember_status_t status = EMBER_OK;
@@ -112,8 +112,8 @@ static ember_status_t lend(test_case_t *test, ember_method_t *method) {
 
 // --- budget --------------------------------------------------------------------------
 
-// Steps of one execution; for UNKNOWN enough for any program that ends, as far as tests
-// have them: loops of 100,000 rounds.
+// Steps of one execution; for UNKNOWN enough for any terminating program of the tests:
+// loops of 100,000 rounds.
 static uint64_t budget_of(const test_case_t *test, const ember_method_t *method) {
     enum { ROUNDS = 100000 };
     const uint64_t most = EMBER_BATCH_UNKNOWN / ROUNDS;
@@ -150,6 +150,8 @@ static ember_status_t load_method(test_case_t *test, uint32_t index,
         return status;
     }
     (void)test_case_take(test, loaded->method.arena.peak);
+    loaded->method.cleared = loaded->planned; // only its own: test_case_reset()
+    loaded->method.cleared_count = meta->planned_count > 0;
     ember_method_set_budget(&loaded->method, budget_of(test, &loaded->method));
     test->result.method += loaded->method.arena.peak;
     if (loaded->method.temp_used > test->result.scratch) {
@@ -184,8 +186,8 @@ static ember_status_t load_all(test_case_t *test) {
     return status;
 }
 
-// How much of the free memory scratch gets is a guess, for a program tells what it
-// needs only while it loads: other guesses when the first was wrong.
+// How much of the free memory scratch gets is a guess, because a program reports its
+// need only while it loads: if the first guess was wrong, others follow.
 ember_status_t test_case_load(test_case_t *test) {
     static const uint8_t eighths[] = {4, 1, 7, 0, 2, 6, 3, 5};
     const ember_arena_t before = test->arena;
@@ -214,5 +216,15 @@ void test_case_unload(test_case_t *test) {
         if (test->methods[i].method.meta.program != NULL) {
             ember_method_unload(&test->methods[i].method);
         }
+    }
+}
+
+// What methods share is cleared before the first of them sets its states there.
+void test_case_reset(test_case_t *test) {
+    for (uint32_t i = 0; i < test->shared_count; i++) {
+        memset(test->shared[i].data, 0, test->shared[i].size);
+    }
+    for (uint32_t i = 0; i < test->head.method_count; i++) {
+        ember_method_reset(&test->methods[i].method);
     }
 }

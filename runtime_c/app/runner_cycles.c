@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: cycles of each instruction, by the counter of the board.
+// The test runner: cycles of each instruction, from the board's counter.
 #include "runner.h"
 
 #include "ember/event.h"

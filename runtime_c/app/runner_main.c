@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The firmware of `ember test`: runs a stream of cases with the kernels that are
-// linked, and writes a stream of results (batch.h). Arguments: two file names.
+// The firmware of `ember test`: runs a stream of cases with the linked kernels, and
+// writes a stream of results (batch.h). Arguments: two file names.
 #include "runner.h"
 
 #include "ember/port.h"
@@ -44,7 +44,7 @@ static void expect_record(runner_t *runner, uint32_t kind) {
     }
 }
 
-// Goes to the next record, whatever of this one was read.
+// Goes to the next record, however much of this one was read.
 static void end_record(const runner_t *runner) {
     if (ember_port_seek(runner->in, runner->at) != 0) {
         ember_port_panic("cannot move in the stream of cases");
@@ -100,7 +100,7 @@ static ember_status_t execute(const runner_t *runner, test_case_t *test,
     return status;
 }
 
-// Writes the outputs with the runtime's own verdict about them.
+// Writes the outputs with the runtime's own verdict on them.
 static ember_status_t report(const runner_t *runner, test_case_t *test,
                              const ember_batch_run_t *run,
                              const ember_bundle_test_t *expected) {
@@ -128,6 +128,9 @@ static ember_status_t run_once(const runner_t *runner, test_case_t *test) {
     ember_bundle_test_t expected;
     ember_batch_run_t run;
     read_exactly(runner, &run, sizeof(run));
+    if (run.reset != 0) {
+        test_case_reset(test);
+    }
     test->result.stage = EMBER_BATCH_INPUTS;
     ember_status_t status = set_inputs(runner, test, &run, &expected);
     if (status == EMBER_OK) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: a case's program and data files, in its record or in flash.
+// The test runner: opens a case's program and data files, in its record or in flash.
 #include "runner.h"
 
 #include <string.h>
@@ -8,7 +8,7 @@ static size_t padded(size_t size) {
     return (size + EMBER_BATCH_ALIGN - 1) & ~(size_t)(EMBER_BATCH_ALIGN - 1);
 }
 
-// Program and data files behind the head, sizes and names of the record.
+// Program and data files after the head, sizes and names of the record.
 static void find_files(test_case_t *test, const uint8_t *record) {
     const uint32_t count = 1 + test->head.data_count;
     const uint8_t *sizes = record + sizeof(test->head);

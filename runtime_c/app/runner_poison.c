@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: filling bytes that nothing may read: those that the plan calls dead,
-// and those of the program that a loaded method does not need any more.
+// The test runner: overwrites bytes that nothing may read: those that the plan calls
+// dead, and those of the program that a loaded method no longer needs.
 #include "runner.h"
 
 #include "ember/event.h"
@@ -19,7 +19,7 @@ ember_status_t test_dead_check(test_case_t *test, const test_method_t *loaded) {
     for (uint32_t i = 0; i < loaded->dead.count; i++) {
         if (!is_inside(&loaded->dead_ranges[i], &loaded->method, loaded->planned)) {
             return ember_fail(&test->error, EMBER_BAD_ARGUMENT,
-                              "case: dead bytes outside of planned memory");
+                              "case: dead bytes outside planned memory");
         }
     }
     return EMBER_OK;

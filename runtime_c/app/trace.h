@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executing with a mark around each instruction, for counts per node. Firmware that
-// ships links trace_off.c, which has none of it.
+// Executes with a mark around each instruction, for counts per node. Shipped firmware
+// links trace_off.c instead, which contains none of it.
 #ifndef EMBER_APP_TRACE_H
 #define EMBER_APP_TRACE_H
 
@@ -11,8 +11,7 @@
 EMBER_MUST_USE ember_status_t ember_trace_execute(ember_method_t *method, int32_t file,
                                                   ember_error_t *err);
 
-// Executes `method` once more, with marks around the nodes inside of its delegates
-// alone.
+// Executes `method` again, with marks only around the nodes inside its delegates.
 EMBER_MUST_USE ember_status_t ember_trace_inside(ember_method_t *method,
                                                  ember_error_t *err);
 

@@ -11,7 +11,7 @@ static void begin(void *context, uint32_t instruction) {
     ember_port_mark_begin(EMBER_MARK_NODE);
 }
 
-// The index is written outside of the marks: it costs the node nothing.
+// The index is written outside the marks, so it costs the node nothing.
 static void end(void *context, uint32_t instruction, ember_status_t status) {
     ember_port_mark_end(EMBER_MARK_NODE);
     (void)status;

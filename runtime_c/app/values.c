@@ -72,7 +72,7 @@ ember_status_t ember_values_read(int32_t file, ember_method_t *method,
     return status;
 }
 
-// Each write costs a trap into the emulator, an empty one too.
+// Each write costs a trap into the emulator, even an empty one.
 static bool write_some(int32_t file, const void *data, size_t size) {
     return size == 0 || ember_port_write(file, data, size) == 0;
 }

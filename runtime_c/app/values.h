@@ -6,8 +6,8 @@
 //     value   u32 kind (ember_kind_t), u32 dtype, u32 rank, u32 bytes,
 //             i32 sizes[rank], bytes of payload, zeros up to a multiple of 4
 //
-// Little endian. The payload is a tensor's data in its dim order, or the i64 of an
-// int or a bool, or the f64 of a double, or a string; none and lists have none.
+// Little endian. The payload is a tensor's data in its dim order, the i64 of an int or
+// a bool, the f64 of a double, or a string; none and lists have no payload.
 #ifndef EMBER_APP_VALUES_H
 #define EMBER_APP_VALUES_H
 
@@ -22,8 +22,8 @@ typedef struct ember_values_head {
     uint32_t bytes;
 } ember_values_head_t;
 
-// Inputs other than tensors of static shape: values_any.c has them all, values_fixed.c
-// refuses them, for methods that have none.
+// Inputs other than tensors of static shape: values_any.c reads them, values_fixed.c
+// refuses them and is for methods without such inputs.
 EMBER_MUST_USE ember_status_t ember_values_resize(ember_method_t *method,
                                                   uint32_t index, uint32_t rank,
                                                   const int32_t *sizes,
@@ -34,8 +34,8 @@ EMBER_MUST_USE ember_status_t ember_values_read_other(int32_t file,
                                                       uint32_t index,
                                                       ember_error_t *err);
 
-// Reads the values at the position of `file` into the method's inputs, tensors right
-// to where they belong. EMBER_IO when the file ends early or is none.
+// Reads the values at the position of `file` straight into the method's inputs.
+// EMBER_IO if the file ends early or is not a values file.
 EMBER_MUST_USE ember_status_t ember_values_read(int32_t file, ember_method_t *method,
                                                 ember_error_t *err);
 

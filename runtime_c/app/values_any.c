@@ -20,7 +20,7 @@ static ember_status_t broken(ember_error_t *err) {
     return ember_fail(err, EMBER_IO, "values: the file is broken or ends early");
 }
 
-// A string is baked into the program as it was exported: it must be that one.
+// A string is baked into the program at export: the input must equal it.
 static ember_status_t read_string(int32_t file, const ember_values_head_t *head,
                                   ember_method_t *method, uint32_t index,
                                   ember_error_t *err) {
@@ -58,7 +58,7 @@ ember_status_t ember_values_read_other(int32_t file, const ember_values_head_t *
     if (value.kind == EMBER_BOOL) {
         value.as_bool = bits != 0;
     } else {
-        memcpy(&value.as_int, &bits, sizeof(bits)); // of a double, its bits
+        memcpy(&value.as_int, &bits, sizeof(bits)); // the bits of a double
     }
     return ember_method_set_input(method, index, &value, err);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inputs of methods that take tensors of static shape only; values.h. Their bytes are
-// compared when they are read.
+// Inputs of methods that take only tensors of static shape; values.h. Their sizes in
+// bytes are compared when they are read.
 #include "values.h"
 
 ember_status_t ember_values_resize(ember_method_t *method, uint32_t index,

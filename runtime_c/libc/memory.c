@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills of <string.h>: words of 8 bytes where the addresses allow it.
+// Copies and fills of <string.h>, in words of 8 bytes where the addresses allow it.
 #include <string.h>
 
 #include "words.h"

@@ -6,9 +6,10 @@
 
 #include "words.h"
 
-enum { MANY = 128 }; // bytes; fewer take less without vectors
+enum { MANY = 128 }; // bytes; below this, vectors do not pay
 
-// Loads before it stores, as all here: areas may overlap when `to` is the lower one.
+// Loads before it stores, like everything here: the areas may overlap if `to` is the
+// lower one.
 static void put_forwards(unsigned char *to, const unsigned char *from, size_t size) {
     for (; size >= EMBER_HVX; size -= EMBER_HVX) {
         ember_hvx_store_any(to, ember_hvx_load_any(from));

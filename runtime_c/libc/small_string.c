@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// <string.h> on Cortex-M in a fraction of newlib's code: what Ember and its application
-// call. Words are moved once the target is aligned, 16 bytes a turn where both sides
-// are; clang's names for the same (the run-time ABI for Arm) are here too, so that a
-// firmware has no second set of them.
+// <string.h> on Cortex-M in a fraction of newlib's code size: what Ember and its
+// application call. Words are moved once the target is aligned, 16 bytes a turn if both
+// sides are. clang's names for the same functions (the Arm run-time ABI) are here, too,
+// so that firmware has no second set.
 #include <string.h>
 
 #include <stdint.h>
 
 enum { WORD = 4, BLOCK = 16 };
 
-// May alias anything, as char may, and lie anywhere: a load where the core takes it
-// unaligned, four on ARMv6-M.
+// May alias anything, like char, at any address: one load on cores that allow unaligned
+// accesses, four on Armv6-M.
 typedef struct __attribute__((packed, may_alias)) loose_word {
     uint32_t bits;
 } loose_word_t;
@@ -19,7 +19,7 @@ typedef struct __attribute__((may_alias)) block { // one LDM and one STM
     uint32_t words[4];
 } block_t;
 
-// Upwards, so that a target that starts before its source may overlap it.
+// Upwards, so that the target may overlap the source if it starts before it.
 void *memcpy(void *to, const void *from, size_t size) {
     unsigned char *d = to;
     const unsigned char *s = from;
@@ -80,7 +80,7 @@ int memcmp(const void *a, const void *b, size_t size) {
     for (; size >= WORD; size -= WORD, x += WORD, y += WORD) {
         if (((const loose_word_t *)(const void *)x)->bits !=
             ((const loose_word_t *)(const void *)y)->bits) {
-            break; // the bytes say which is greater
+            break; // the bytes decide
         }
     }
     for (; size > 0; size--, x++, y++) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// <string.h> for toolchains without a C library, but for memory*.c. Comparisons go in
-// words of 4 bytes; the rest is plain.
+// <string.h> for toolchains without a C library, except for memory*.c. Comparisons go
+// in words of 4 bytes; the rest is plain.
 #include <string.h>
 
 #include <stdint.h>
 
 enum { HALF = 4 };
 
-// May alias anything, as char may.
+// May alias anything, like char.
 typedef uint32_t __attribute__((may_alias)) half_t;
 
 int memcmp(const void *a, const void *b, size_t size) {

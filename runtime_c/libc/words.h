@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies and fills by words of 8 bytes: what memory.c is made of, and what is short in
+// Copies and fills in words of 8 bytes: all of memory.c, and the short ones of
 // memory_hvx.c.
 #ifndef EMBER_LIBC_WORDS_H
 #define EMBER_LIBC_WORDS_H
@@ -9,14 +9,14 @@
 
 enum { WORD = 8, FEW = 2 * WORD }; // bytes; fewer are copied one by one
 
-// May alias anything, as char may.
+// May alias anything, like char.
 typedef uint64_t __attribute__((may_alias)) word_t;
 
 static inline int are_words_apart(const void *a, const void *b) {
     return (((uintptr_t)a ^ (uintptr_t)b) & (WORD - 1)) == 0;
 }
 
-// Loads before it stores: areas may overlap when `to` is the lower one.
+// Loads before it stores: the areas may overlap if `to` is the lower one.
 static inline void copy_forwards(unsigned char *to, const unsigned char *from,
                                  size_t size) {
     if (size >= FEW && are_words_apart(to, from)) {

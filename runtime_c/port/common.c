@@ -6,7 +6,7 @@ volatile uint32_t ember_marks[EMBER_MARK_COUNT];
 
 uint32_t ember_port_modelled = UINT32_MAX;
 
-// A fault may be a fault of the log itself: the second one leaves at once.
+// Logging may fault itself: the second fault exits at once.
 static int faulted;
 
 static void log_hex(const char *name, uintptr_t value) {

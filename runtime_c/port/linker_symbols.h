@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symbols that the generated linker script defines; only their addresses mean
-// anything. sdk/ember/toolchain/linker.py writes them.
+// Symbols of the generated linker script (sdk/ember/toolchain/linker.py); only their
+// addresses mean anything.
 #ifndef EMBER_PORT_LINKER_SYMBOLS_H
 #define EMBER_PORT_LINKER_SYMBOLS_H
 

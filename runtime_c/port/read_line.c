@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of the console become lines, on every port. Weak, as weak.c, which it goes
-// with.
+// Bytes of the console become lines, on every port. Weak, because weak.c needs it.
 #include <stdbool.h>
 
 #include "ember/port.h"
 
-// A CR ends a line at once; an LF that follows it is of the same end.
+// A CR ends a line at once; an LF after it belongs to the same line end.
 static int32_t next_of_line(void) {
     static bool after_return;
     const bool skips_newline = after_return;

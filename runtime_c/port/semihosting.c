@@ -93,7 +93,7 @@ int32_t ember_port_seek(int32_t file, uint64_t at) {
     return ember_semihosting_call(SYS_SEEK, block) == 0 ? 0 : -1;
 }
 
-// The answer to SYS_READ and SYS_WRITE is the number of bytes *not* done.
+// SYS_READ and SYS_WRITE return the number of bytes *not* done.
 int64_t ember_port_read(int32_t file, void *data, size_t size) {
     const uintptr_t block[] = {(uintptr_t)file, (uintptr_t)data, size};
     const uintptr_t left = size == 0 ? 0 : ember_semihosting_call(SYS_READ, block);
@@ -101,7 +101,7 @@ int64_t ember_port_read(int32_t file, void *data, size_t size) {
     return left > size ? -1 : (int64_t)(size - left);
 }
 
-// As a file: SYS_READC knows no end.
+// Reads stdin as a file, because SYS_READC has no end of file.
 int32_t ember_port_read_char(void) {
     static int32_t console = -1;
     uint8_t byte;

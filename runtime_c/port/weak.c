@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port of projects that bring start-up code and a linker script of their own. Every
-// function is weak: define those that the platform has, from ember/port.h, such as a
-// log to its UART. Without that the log goes to putchar().
+// The port of projects with their own start-up code and linker script. Every function
+// is weak: define those of ember/port.h that the platform has, such as a log to its
+// UART. By default the log goes to putchar().
 #include "ember/port.h"
 
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The functions of method.h and model.h for methods that were prepared when the
-// firmware was built (prepared.h). With status.c, tensor.c, execute.c and event.c of
-// the core this is the whole runtime of such firmware: it is linked in the core's
-// place.
+// firmware was built (prepared.h). Together with the core's status.c, tensor.c,
+// execute.c and event.c this is the whole runtime of such firmware: it is linked
+// instead of the core.
 #include "ember/model.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ ember_status_t ember_model_start(const ember_model_t *model,
     (void)program, (void)err;
     memset(method, 0, sizeof(*method));
     method->prepared = prepared;
-    method->steps = (ember_step_t *)(uintptr_t)prepared->steps; // loading alone writes
+    method->steps = (ember_step_t *)(uintptr_t)prepared->steps; // only loading writes
     method->meta.instruction_count = prepared->step_count;
     method->meta.input_count = prepared->input_count;
     method->meta.output_count = prepared->output_count;
@@ -34,6 +34,13 @@ ember_status_t ember_model_start(const ember_model_t *model,
 
 void ember_method_unload(ember_method_t *method) {
     (void)method; // it has no delegates
+}
+
+// Its states all start at zero: those with other initial states cannot be prepared.
+void ember_method_reset(ember_method_t *method) {
+    for (uint32_t i = 0; i < method->cleared_count; i++) {
+        memset(method->cleared[i].data, 0, method->cleared[i].size);
+    }
 }
 
 // --- inputs and outputs ------------------------------------------------------------

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening bundled programs and loading their inputs. Linked only where one is used.
+// Opens bundled programs and loads their inputs. Linked only if one is used.
 #include "bundle_value.h"
 
 #define BUNDLE_FIELDS (FLAT(1, FLAT_VEC4) | FLAT(2, FLAT_VEC1))
@@ -44,7 +44,7 @@ ember_status_t ember_bundle_open(ember_bundle_t *bundle, const void *data, size_
     return reader.status;
 }
 
-// The tests of the method called `name`: an empty vector when it has none.
+// The tests of the method called `name`: an empty vector if it has none.
 static ember_vector_t find_tests(ember_flat_t *flat, const ember_bundle_t *bundle,
                                  const char *name) {
     ember_field_t suite[2];
@@ -127,8 +127,8 @@ ember_status_t ember_bundle_value(const ember_bundle_test_t *test,
     return flat.status;
 }
 
-// A planned input is copied from where it lies; others get memory of their own,
-// because a program may write to its inputs.
+// A planned input is copied from the bundle; others get memory of their own, because a
+// program may write to its inputs.
 static ember_status_t lend_memory(const ember_method_t *method, uint32_t index,
                                   ember_tensor_t *tensor, ember_arena_t *arena,
                                   ember_error_t *err) {

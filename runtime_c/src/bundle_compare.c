@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comparing a method's outputs with those a bundled program expects.
+// Compares a method's outputs with those that a bundled program expects.
 #include "bundle_value.h"
 
-// The bits of a float of `exponent` and `fraction` bits, as a double; exact.
+// A float with `exponent` and `fraction` bits, given by its bits, as a double; exact.
 static double widen(uint32_t bits, uint32_t exponent, uint32_t fraction) {
     const uint32_t most = (1u << exponent) - 1;
     const uint64_t sign = (uint64_t)(bits >> (exponent + fraction) & 1u) << 63;
@@ -68,7 +68,7 @@ static bool same_element(const uint8_t *got, const uint8_t *want,
                     atol);
 }
 
-// Steps both tensors to the next logical element: each may have its own dim order.
+// Steps both tensors to the next logical element: their dim orders may differ.
 static void step(const ember_tensor_t *tensor, int32_t *index, const int32_t *strides,
                  const int32_t *others, int32_t *at, int32_t *other) {
     for (uint32_t dim = tensor->rank; dim-- > 0;) {
@@ -91,6 +91,9 @@ static bool same_tensor(const ember_tensor_t *got, const ember_tensor_t *want,
     int32_t at = 0;
     int32_t other = 0;
     if (got->dtype != want->dtype || !ember_tensor_same_shape(got, want)) {
+        return false;
+    }
+    if (got->data == NULL && got->numel > 0) { // nobody gave it memory
         return false;
     }
     ember_tensor_strides(got, strides);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cutting a file into FlatBuffer and segments.
+// Splits a file into FlatBuffer and segments.
 //
 //     0   u32      FlatBuffer root offset
 //     4   4 bytes  identifier: a schema and its version
@@ -23,7 +23,7 @@ static size_t flat_size(const uint8_t *table, uint32_t offset) {
     return offset != 0 ? ember_flat_size(table + offset) : 0;
 }
 
-// True when the header, `length` bytes from HEADER_AT, has the u64 at `at`.
+// True if the header, `length` bytes from HEADER_AT, has the u64 at `at`.
 static bool has_field(uint32_t length, uint32_t at) {
     return length >= at + 8 - HEADER_AT;
 }
@@ -78,7 +78,7 @@ static bool check_segments(ember_flat_t *flat, ember_vector_t list,
     return true;
 }
 
-// Whether all named data lies in a segment; and whether its keys rise.
+// Whether all named data is in a segment; and whether its keys are in ascending order.
 static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segments,
                         bool *sorted) {
     ember_vector_t last = NULL;
@@ -129,7 +129,7 @@ ember_status_t ember_container_open(const ember_container_t *kind,
     const ember_vector_t list = root[kind->segment_list].at;
     if (!check_segments(&reader, list, segments) ||
         !check_named(&reader, root[kind->named_list].at, vector_count(list), sorted)) {
-        flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment lies past the end");
+        flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment is past the end");
     }
     return reader.status;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs (.pte) and data files (.ptd) have in common: a FlatBuffer in front,
-// segments behind, a header that says where each ends. Internal.
+// segments behind it, a header that says where each ends. Internal.
 #ifndef EMBER_CONTAINER_H
 #define EMBER_CONTAINER_H
 
 #include "schema.h"
 
-// Four characters as they lie in a file.
+// Four characters as they are in a file.
 #define CONTAINER_TAG(a, b, c, d)                                                      \
     ((uint32_t)(a) | (uint32_t)(b) << 8 | (uint32_t)(c) << 16 | (uint32_t)(d) << 24)
 
-// Where the header of a file lies and how it is laid out.
+// Where the header of a file is, and its layout.
 typedef struct ember_container {
     uint32_t identifier;   // at offset 4
     uint32_t magic;        // at offset 8
@@ -23,13 +23,13 @@ typedef struct ember_container {
     uint32_t named_list;
 } ember_container_t;
 
-// Cuts a file into its FlatBuffer and its segments, reads the root table, and checks
-// that all segments lie in the file. A file without header is all FlatBuffer.
+// Splits a file into its FlatBuffer and its segments, reads the root table, and checks
+// that all segments are inside the file. A file without header is all FlatBuffer.
 EMBER_LOCAL ember_status_t ember_container_open(
     const ember_container_t *kind, const ember_bytes_t *file, ember_bytes_t *flat,
     ember_bytes_t *segments, ember_field_t *root, bool *sorted, ember_error_t *err);
 
-// Segment `index` of the vector `list`, inside `all`. False, and an empty segment, when
+// Segment `index` of the vector `list`, inside `all`. False, and an empty segment, if
 // there is none.
 EMBER_LOCAL bool ember_segment_at(ember_flat_t *flat, ember_vector_t list,
                                   const ember_bytes_t *all, uint32_t index,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// External data files. Linked only where a program has some attached.
+// External data files. Linked only if a program uses them.
 #include "ember/data.h"
 
 #include "container.h"
@@ -25,7 +25,7 @@ ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-// An entry may say what tensor it holds; then it must be this one.
+// An entry may state the layout of its tensor; then it must be this one.
 static bool layout_fits(ember_flat_t *flat, const uint8_t *entry,
                         const ember_tensor_t *tensor) {
     ember_field_t layout[3];

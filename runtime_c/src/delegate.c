@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Delegates of a method: started once each, executed by DelegateCalls.
+// Delegates of a method: each is started once and executed by DelegateCalls.
 #include "method_state.h"
 
 typedef struct delegate_state {
@@ -118,7 +118,7 @@ bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
         ember_flat_field(&flat, info->delegate, DELEGATE_SPECS).at;
     ember_flat_read(&flat, ember_flat_item(&flat, specs, index), SPEC_FIELDS, fields);
     if (flat.status != EMBER_OK) {
-        return false; // past the end, too
+        return false; // also past the end
     }
     const ember_vector_t key = fields[SPEC_KEY].at;
     const ember_vector_t value = fields[SPEC_VALUE].at;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the hooks of a method see becomes an ETDump file.
+// What the hooks of a method measure becomes an ETDump file.
 //
 // The file is a FlatBuffer (schema ED00, sdk/ember/files/etdump_schema.py) whose
-// offsets all point forward, so that it is written front to back: tables of one run, a
-// list of its events, the events, which all have the same size, and the names.
+// offsets all point forward, so that it can be written front to back: tables of one
+// run, a list of its events, the events, which all have the same size, and the names.
 #include "ember/etdump.h"
 
 #include "method_state.h"
@@ -11,9 +11,9 @@
 enum { PIECE = 64 };
 
 typedef struct stream {
-    ember_etdump_write_fn write; // NULL: only count
+    ember_etdump_write_fn write; // NULL: only counts
     void *context;
-    uint32_t at; // bytes so far, those of `piece` too
+    uint32_t at; // bytes so far, including `piece`
     uint32_t used;
     bool failed;
     uint8_t piece[PIECE];
@@ -40,7 +40,7 @@ static void end_instruction(void *context, uint32_t instruction,
     add(&dump->memory.instructions[instruction], now - dump->instruction_began);
 }
 
-// That of an earlier execution, or a new one; NULL without room.
+// The entry of an earlier execution, or a new one; NULL if there is no room.
 static ember_etdump_cost_t *cost_of_node(ember_etdump_t *dump, uint32_t node) {
     for (uint32_t i = 0; i < dump->nodes; i++) {
         ember_etdump_cost_t *cost = &dump->memory.nodes[i];
@@ -106,7 +106,7 @@ ember_status_t ember_etdump_execute(ember_etdump_t *dump, ember_error_t *err) {
 
 // --- the file ----------------------------------------------------------------------
 
-// Apart, so that its caller is known to the bound of the stack.
+// A function of its own, so that the stack analysis knows its caller.
 static __attribute__((noinline)) void flush(stream_t *stream) {
     if (!stream->failed) {
         stream->failed =
@@ -147,7 +147,7 @@ static void put_zeros(stream_t *stream, uint32_t align) {
 
 #define KERNEL_PREFIX "native_call_"
 
-// By ember_event_kind_t; the first one is of nodes, which have a number in its place.
+// By ember_event_kind_t; the first is for nodes, which have a number instead.
 static const char *const calls[] = {"",          "OPERATOR_CALL", "DELEGATE_CALL",
                                     "MOVE_CALL", "JF_CALL",       "FREE_CALL"};
 static const char *const framework = "Method::execute";
@@ -157,7 +157,7 @@ static uint32_t operator_count(const ember_method_t *method) {
     return vector_count(method->meta.plan[PLAN_OPERATORS].at);
 }
 
-// The text of name `index` behind its prefix: calls, "Method::execute", operators
+// The text of name `index` after its prefix: calls, "Method::execute", operators
 // without their namespace.
 static const char *name_text(const ember_etdump_t *dump, uint32_t index) {
     if (index < CALLS) {
@@ -185,7 +185,7 @@ static void put_name(stream_t *stream, const ember_etdump_t *dump, uint32_t inde
     put_zeros(stream, 4);
 }
 
-// Where name `index` is, when names begin at `at`.
+// Where name `index` is, if names begin at `at`.
 static uint32_t name_at(const ember_etdump_t *dump, uint32_t at, uint32_t index) {
     stream_t count = {.at = at};
     for (uint32_t i = 0; i < index; i++) {
@@ -211,7 +211,7 @@ enum {
     EVENT_FIELDS_AT = RUN_FIELDS_AT + sizeof(run_fields),
     PROFILE_FIELDS_AT = EVENT_FIELDS_AT + sizeof(event_fields),
     DUMP_AT = (PROFILE_FIELDS_AT + sizeof(profile_fields) + 3) / 4 * 4,
-    RUN_AT = DUMP_AT + 8 + 8, // behind the list of the one run
+    RUN_AT = DUMP_AT + 8 + 8, // after the list of the one run
     RUN_NAME_AT = RUN_AT + 12,
     EVENTS_AT = RUN_NAME_AT + 12, // the list of events
 };
@@ -228,7 +228,7 @@ static bool is_executed(const ember_etdump_t *dump, uint32_t index) {
 }
 
 static uint32_t event_count(const ember_etdump_t *dump) {
-    uint32_t count = 1 + dump->nodes; // with that of the method
+    uint32_t count = 1 + dump->nodes; // including the method's
     for (uint32_t i = 0; i < dump->method->meta.instruction_count; i++) {
         const bool twice =
             ember_method_instruction_kind(dump->method, i) == EMBER_EVENT_KERNEL;
@@ -237,7 +237,7 @@ static uint32_t event_count(const ember_etdump_t *dump) {
     return count;
 }
 
-// An offset, from where it is itself.
+// An offset, relative to its own place.
 static void put_offset(stream_t *stream, uint32_t target) {
     put_u32(stream, target - stream->at);
 }
@@ -246,7 +246,7 @@ static void put_event(writing_t *writing, uint32_t name, uint32_t instruction,
                       uint32_t node, uint64_t begins, uint64_t ticks) {
     stream_t *stream = &writing->stream;
     put_u32(stream, stream->at - EVENT_FIELDS_AT);
-    put_u32(stream, EVENT_SIZE - 4); // the next table is the profile's
+    put_u32(stream, EVENT_SIZE - 4); // the profile's table is next
     put_u32(stream, stream->at - PROFILE_FIELDS_AT);
     put_offset(stream, name_at(writing->dump, writing->names_at, name));
     put_u32(stream, instruction);
@@ -264,9 +264,8 @@ static uint32_t origin(const ember_etdump_t *dump, uint32_t instruction) {
 static uint32_t operator_of(const ember_method_t *method, uint32_t instruction) {
     ember_flat_t flat = method->flat;
     ember_field_t fields[2];
-    uint32_t tag;
     const uint8_t *body =
-        ember_flat_union(&flat, method->meta.instructions, instruction, &tag);
+        ember_plan_value(&flat, method->meta.instructions, instruction, NULL);
     ember_flat_read(&flat, body, CALL_FIELDS, fields);
     return fields[CALL_INDEX].number;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executing a method with hooks around every instruction.
+// Executes a method with hooks around every instruction.
 #include "ember/event.h"
 
 #include "method_state.h"
@@ -33,9 +33,9 @@ ember_status_t ember_method_execute_traced(ember_method_t *method,
     return EMBER_OK;
 }
 
-// Where a tensor lies that the plan gave memory and that can't change. Constants are
-// left out: with them, hooks could reach the functions of data files, and these, for
-// all that a bound of the stack knows, hooks.
+// Where a fixed tensor with planned memory is. Constants are left out: through them,
+// hooks could reach the functions of data files, which, as far as the stack analysis
+// knows, may call hooks.
 static void place(ember_method_t *method, const ember_plan_tensor_t *plan,
                   ember_tensor_t *tensor) {
     const uint16_t *offsets =
@@ -67,21 +67,18 @@ static bool look_at_tensor(ember_method_t *method, ember_slot_t *slot,
 ember_status_t ember_method_look(ember_method_t *method, uint32_t index,
                                  ember_value_t *value) {
     ember_slot_t *slot;
-    uint32_t kind;
     if (method->prepared != NULL ||
         index >= vector_count(method->meta.plan[PLAN_VALUES].at)) {
         return EMBER_BAD_ARGUMENT;
     }
     const uint32_t source = ember_method_resolve(method, index, &slot);
-    const uint8_t *body = ember_method_body(method, source, &kind);
-    value->kind = (ember_kind_t)kind;
+    const uint8_t *body = ember_method_body(method, source, value);
     if (slot != NULL && is_scalar(slot->kind)) {
         value->kind = (ember_kind_t)slot->kind;
-        value->as_int = slot->as_int; // the bits of a bool or double, too
-    } else if (kind != EMBER_TENSOR) {
-        ember_plan_scalar(&method->flat, body, value);
+        value->as_int = slot->as_int; // also the bits of a bool or double
         // unreached: a loaded method has no malformed tensors
-    } else if (!look_at_tensor(method, slot, body, &value->as_tensor)) {
+    } else if (value->kind == EMBER_TENSOR &&
+               !look_at_tensor(method, slot, body, &value->as_tensor)) {
         value->kind = EMBER_NONE;
     }
     return EMBER_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executing a method: a walk over its steps.
+// Executes a method: a walk over its steps.
 #include "method_state.h"
 
 ember_status_t ember_method_fail(ember_method_t *method, uint32_t instruction,

@@ -26,7 +26,7 @@ const uint8_t *ember_flat_malformed(ember_flat_t *flat) {
 
 void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
                       ember_error_t *err) {
-    for (uint32_t i = 0; i < EMBER_LAYOUTS; i++) { // of none, that has no fields
+    for (uint32_t i = 0; i < EMBER_LAYOUTS; i++) { // an empty layout without fields
         flat->layouts[i][0].vtable = flat->layouts[i][1].vtable = 0;
         flat->layouts[i][0].most = flat->layouts[i][1].most = 0;
     }
@@ -58,11 +58,11 @@ ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
 
 // --- tables ----------------------------------------------------------------------
 
-// Checks the vtable at `at` and the fields of `kinds`, and keeps the last place from
-// which a table has them all inside the buffer; 0, where no table is, when they are
-// wrong. The size that the vtable states is not looked at: it may be that of another
-// table that shares the vtable. Modulo 2^32 a vtable before the buffer or far behind it
-// lies past its end, because the buffer is shorter than 2^31.
+// Checks the vtable at `at` and the fields of `kinds`. Keeps the last position at which
+// a table has all of them inside the buffer; 0, where no table can be, if they are
+// wrong. The table size in the vtable is ignored: it may be that of another table that
+// shares the vtable. Modulo 2^32, a vtable before the buffer or far behind it is past
+// its end, because the buffer is shorter than 2^31.
 static __attribute__((noinline)) const ember_layout_t *
 read_layout(const ember_flat_t *flat, uint32_t at, uint32_t kinds,
             ember_layout_t *layout) {
@@ -159,37 +159,21 @@ const uint8_t *ember_flat_root(ember_flat_t *flat) {
     return follow(flat, flat->begin);
 }
 
-EMBER_INLINE const uint8_t *item(ember_flat_t *flat, ember_vector_t tables,
-                                 uint32_t index) {
+const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
+                               uint32_t index) {
     return index < vector_count(tables)
                ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
                : ember_flat_malformed(flat);
 }
 
-const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
-                               uint32_t index) {
-    return item(flat, tables, index);
-}
-
 const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                 uint32_t index, uint32_t *tag) {
-    const uint8_t *table = item(flat, tables, index);
-    if (table != NULL) {
-        const uint16_t *at =
-            flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
-        const uint8_t *body = flat_table(flat, table, at[UNION_BODY]);
-        *tag = flat_u8(table, at[UNION_TAG]);
-        if (body != NULL && *tag - 1 < UNION_MOST) {
-            return body;
-        }
-    }
-    *tag = 1;
-    return ember_flat_malformed(flat);
+    return flat_union(flat, tables, index, tag);
 }
 
 size_t ember_flat_size(const uint8_t *at) {
     const uint64_t value = load_u64(at);
-    // unreached: a size_t of 64 bits holds all
+    // unreached: a 64-bit size_t holds everything
     return value <= SIZE_MAX ? (size_t)value : SIZE_MAX;
 }
 
@@ -230,7 +214,7 @@ const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables, bool s
 bool ember_flat_is(ember_vector_t string, const char *text) {
     const uint32_t count = vector_count(string);
     for (uint32_t i = 0; i < count; i++) {
-        // `text` may be shorter: its NUL must not equal a NUL of the program's.
+        // `text` may be shorter: its NUL must not match a NUL of the program.
         if (text[i] == '\0' || vector_items(string)[i] != (uint8_t)text[i]) {
             return false;
         }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a FlatBuffer in place. Every read is checked where it happens, so nothing has
-// to be verified before, or again.
+// Reads a FlatBuffer in place. Every read is checked where it happens, so nothing has
+// to be verified before.
 //
-// A table is a pointer to its first byte, a vector one to its count. The functions
-// below only return pointers to tables of which at least 4 bytes, or vectors that as a
-// whole, are inside the buffer. Absent fields read as zero, NULL or an empty vector:
-// all fields of ember's schemas default to zero. Malformed data reads as if it were
-// absent, which is always safe, and the first failure is sticky: test `status` once,
-// after reading and before relying on the result.
+// A table is a pointer to its first byte, a vector a pointer to its count. The
+// functions below only return pointers to tables with at least 4 bytes inside the
+// buffer, and to vectors that are entirely inside it. Absent fields read as zero, NULL
+// or an empty vector: all fields of Ember's schemas default to zero. Malformed data
+// reads as absent, which is always safe, and the first failure sticks: test `status`
+// once, after reading and before relying on the result.
 #ifndef EMBER_FLAT_H
 #define EMBER_FLAT_H
 
@@ -27,7 +27,7 @@ static inline uint32_t load_u32(const uint8_t *at) {
     return value;
 }
 
-// 64-bit scalars are only sure to lie at multiples of 4 once the file is in memory.
+// In memory, 64-bit scalars are only guaranteed to be at multiples of 4.
 static inline uint64_t load_u64(const uint8_t *at) {
     return load_u32(at) | (uint64_t)load_u32(at + 4) << 32;
 }
@@ -46,8 +46,8 @@ static inline uint32_t vector_u32(ember_vector_t vector, uint32_t index) {
     return load_u32(vector_items(vector) + 4 * (size_t)index);
 }
 
-// The u64 at `at` as a size; what a size_t can't hold becomes SIZE_MAX, which is more
-// than any memory has.
+// The u64 at `at` as a size; a value too large for a size_t becomes SIZE_MAX, which is
+// more than any memory has.
 EMBER_LOCAL size_t ember_flat_size(const uint8_t *at);
 
 // Item `index` of a vector of u64, the same way.
@@ -55,26 +55,26 @@ static inline size_t vector_size(ember_vector_t vector, uint32_t index) {
     return ember_flat_size(vector_items(vector) + 8 * (size_t)index);
 }
 
-// What a field holds. The two low bits of a vector are those of its items' size.
+// The kinds of fields. The two low bits of a vector's kind are log2 of its item size.
 enum {
     FLAT_U8 = 1,    // number
     FLAT_U32 = 2,   // number
     FLAT_TABLE = 3, // at; NULL when absent
     FLAT_VEC1 = 4,  // at: a vector of 1-byte items, or a string
     FLAT_U64 = 5,   // at: where it lies
-    FLAT_VEC4 = 6,  // at: also a vector of tables
+    FLAT_VEC4 = 6,  // at: where it is
     FLAT_VEC8 = 7,  // at
 };
 
 // Which fields of a table are read: FLAT(id, kind) | FLAT(id, kind) ...
 #define FLAT(id, kind) ((uint32_t)(kind) << 3 * (id))
 
-// Sets up a reader of `bytes`, which are aligned to 4. Sentences of failures go to
-// `err`, which may be NULL.
+// Sets up a reader of `bytes`, which are aligned to 4. Failure messages go to `err`,
+// which may be NULL.
 EMBER_LOCAL void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
                                   ember_error_t *err);
 
-// Notes a failure, unless there was one.
+// Records a failure, unless there was one before.
 #if EMBER_ERROR_STRINGS
 #define flat_fail(flat, status, message) ember_flat_note((flat), (status), (message))
 EMBER_LOCAL void ember_flat_note(ember_flat_t *flat, ember_status_t status,
@@ -84,8 +84,8 @@ EMBER_LOCAL void ember_flat_note(ember_flat_t *flat, ember_status_t status,
 EMBER_LOCAL void ember_flat_note(ember_flat_t *flat, ember_status_t status);
 #endif
 
-// Reads the fields that `kinds` names, in order of their ids, to fields[0], [1], ...
-// A `table` of NULL has none.
+// Reads the fields named by `kinds`, in order of their ids, into fields[0], [1], ... A
+// NULL `table` has none.
 EMBER_LOCAL void ember_flat_read(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t kinds, ember_field_t *fields);
 
@@ -93,8 +93,8 @@ EMBER_LOCAL void ember_flat_read(ember_flat_t *flat, const uint8_t *table,
 EMBER_LOCAL ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
                                            uint32_t kind);
 
-// The kinds of tables that a program has thousands of are read field by field. Most of
-// a kind share one vtable or two: flat->layouts keeps what was found of the last two.
+// Tables of which a program has thousands are read field by field. Most tables of a
+// kind share one or two vtables: flat->layouts caches the last two.
 enum {
     LAYOUT_UNION,
     LAYOUT_CALL,
@@ -103,7 +103,7 @@ enum {
     LAYOUT_SEGMENT,
     LAYOUT_TENSOR,
     LAYOUT_ALLOCATION,
-    LAYOUT_NAMED = LAYOUT_CALL, // by readers of files, which read no calls
+    LAYOUT_NAMED = LAYOUT_CALL, // for readers of files, which read no calls
 };
 
 static inline uint32_t flat_u8(const uint8_t *table, uint32_t offset) {
@@ -119,20 +119,22 @@ static inline uint32_t flat_room(const ember_flat_t *flat, const uint8_t *at) {
     return (uint32_t)(flat->last - at);
 }
 
-// Notes that the file is malformed, and is NULL.
+// Records that the file is malformed, and returns NULL.
 EMBER_LOCAL __attribute__((noinline)) const uint8_t *
 ember_flat_malformed(ember_flat_t *flat);
 
-// Follows the offset at `at`, which is in the buffer. The target is aligned to 4 and
-// has at least 4 bytes; NULL otherwise.
-EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
+// Whether the target of the offset at `at`, which is in the buffer, is aligned to 4 and
+// has at least 4 bytes.
+EMBER_INLINE bool flat_is_inside(const ember_flat_t *flat, const uint8_t *at) {
     const uint32_t offset = load_u32(at);
-    // In words, of which there is at least one: an odd byte makes very many of them.
+    // In words, at least one: an offset with odd bytes becomes huge and is refused.
     const uint32_t words = offset >> 2 | offset << 30;
-    if (words - 1 >= flat_room(flat, at) >> 2) {
-        return ember_flat_malformed(flat);
-    }
-    return at + offset;
+    return words - 1 < flat_room(flat, at) >> 2;
+}
+
+// Follows the offset at `at`; NULL if its target is outside.
+EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
+    return flat_is_inside(flat, at) ? at + load_u32(at) : ember_flat_malformed(flat);
 }
 
 EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
@@ -140,16 +142,16 @@ EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
     return offset != 0 ? flat_follow(flat, table + offset) : NULL;
 }
 
-// The offsets of a table that is malformed, which is noted, or NULL: all are absent.
+// The offsets of a malformed table, which is recorded, or of NULL: all absent.
 EMBER_LOCAL __attribute__((noinline)) const uint16_t *
 ember_flat_absent(ember_flat_t *flat, const uint8_t *table);
 
-// Where the vtable of a table lies.
+// Where the vtable of a table is.
 EMBER_INLINE uint32_t flat_vtable(const ember_flat_t *flat, const uint8_t *table) {
     return (uint32_t)(table - flat->begin) - load_u32(table);
 }
 
-// The offsets of a layout of the table's vtable, when its fields are in the buffer.
+// The cached offsets for the table's vtable, if its fields are in the buffer.
 EMBER_INLINE const uint16_t *flat_offsets(ember_flat_t *flat, const uint8_t *table,
                                           const ember_layout_t *layout) {
     return (uint32_t)(table - flat->begin) <= layout->most
@@ -157,13 +159,13 @@ EMBER_INLINE const uint16_t *flat_offsets(ember_flat_t *flat, const uint8_t *tab
                : ember_flat_absent(flat, table);
 }
 
-// Reads a layout that is neither the last nor the one before.
+// Reads a layout that is neither of the two cached ones.
 EMBER_LOCAL __attribute__((noinline)) const ember_layout_t *
 ember_flat_next_layout(ember_flat_t *flat, uint32_t vtable, uint32_t kinds,
                        ember_layout_t *layouts);
 
-// Offsets of the fields of a table, not NULL, that `kinds` names, in order; 0 for those
-// that are absent. All calls with the same `layouts` name the same kinds.
+// Offsets of the fields that `kinds` names, in order; 0 for absent ones. `table` is not
+// NULL. All calls with the same `layouts` must name the same kinds.
 EMBER_INLINE const uint16_t *flat_layout(ember_flat_t *flat, const uint8_t *table,
                                          uint32_t kinds, ember_layout_t *layouts) {
     const uint32_t vtable = flat_vtable(flat, table);
@@ -174,7 +176,7 @@ EMBER_INLINE const uint16_t *flat_layout(ember_flat_t *flat, const uint8_t *tabl
     return flat_offsets(flat, table, layout);
 }
 
-// The same as a call, where it is not made by the hundred.
+// The same, out of line, for places that do not read by the hundred.
 EMBER_LOCAL __attribute__((noinline)) const uint16_t *
 ember_flat_layout(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
                   ember_layout_t *layouts);
@@ -185,28 +187,48 @@ EMBER_LOCAL ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *
 // The root table.
 EMBER_LOCAL const uint8_t *ember_flat_root(ember_flat_t *flat);
 
-// Item `index` of a vector of tables; a failure when there is none.
+// Item `index` of a vector of tables; a failure if there is none.
 EMBER_LOCAL const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                            uint32_t index);
 
-// The union (EValue, Instruction) that is item `index`: body, and a tag from 1 to
-// UNION_MOST. NULL and 1 when it is malformed.
+// The union (EValue, Instruction) that is item `index`: its body, and a tag from 1 to
+// UNION_MOST. NULL and 1 if it is malformed. flat_union() is the same inline, for hot
+// paths.
 #define UNION_FIELDS (FLAT(0, FLAT_U8) | FLAT(1, FLAT_TABLE))
 enum { UNION_TAG, UNION_BODY, UNION_MOST = 11 };
 EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                             uint32_t index, uint32_t *tag);
 
-// Compares `string` with the `length` bytes at `text`; what is shorter comes first.
+EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables,
+                                       uint32_t index, uint32_t *tag) {
+    if (index < vector_count(tables)) {
+        const uint8_t *at = vector_items(tables) + 4 * (size_t)index;
+        if (flat_is_inside(flat, at)) {
+            const uint8_t *table = at + load_u32(at);
+            const uint16_t *offsets =
+                flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
+            *tag = flat_u8(table, offsets[UNION_TAG]);
+            at = table + offsets[UNION_BODY];
+            if (at != table && *tag - 1 < UNION_MOST && flat_is_inside(flat, at)) {
+                return at + load_u32(at);
+            }
+        }
+    }
+    *tag = 1;
+    return ember_flat_malformed(flat);
+}
+
+// Compares `string` with the `length` bytes at `text`; a prefix comes first.
 EMBER_LOCAL int ember_flat_compare(ember_vector_t string, const void *text,
                                    uint32_t length);
 
-// The table of `tables` whose field 0 is the string `key`, or NULL. `sorted`: they
-// rise by that field.
+// The table of `tables` whose field 0 is the string `key`, or NULL. `sorted`: the
+// tables are sorted by that field.
 EMBER_LOCAL const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
                                            bool sorted, const char *key,
                                            uint32_t key_length);
 
-// Is `string` the NUL-terminated `text`?
+// Whether `string` equals the NUL-terminated `text`.
 EMBER_LOCAL bool ember_flat_is(ember_vector_t string, const char *text);
 
 #endif // EMBER_FLAT_H

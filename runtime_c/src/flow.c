@@ -8,16 +8,16 @@ typedef struct move_state {
     ember_slot_t *to;
 } move_state_t;
 
-// Copies a tensor's data when `to` has planned memory of its own: a plan may give the
-// memory of `from` to somebody else while `to` still lives. False when `to` has none,
-// or lies there in another way.
+// Copies a tensor's data if `to` has planned memory of its own: a plan may reuse the
+// memory of `from` while `to` is still alive. False if `to` has none, or partly
+// overlaps `from`.
 static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     ember_slot_t *slot = move->to;
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t to;
-    const uint8_t *body = ember_method_body(move->method, slot->index, &kind);
+    const uint8_t *body = ember_method_body(move->method, slot->index, &value);
     // unreached: a loaded method has no malformed tensors
-    if (kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
+    if (value.kind != EMBER_TENSOR || slot->kind != EMBER_TENSOR || slot->constant ||
         from->data == NULL || !ember_plan_tensor(&move->method->flat, body, &to)) {
         return false;
     }
@@ -30,14 +30,16 @@ static bool copy_tensor(const move_state_t *move, const ember_tensor_t *from) {
     const size_t bytes = ember_tensor_bytes(from);
     const uintptr_t apart = (uintptr_t)slot->tensor.data - (uintptr_t)from->data;
     if (apart < bytes || -apart < bytes) {
-        return apart == 0; // it is there already, or half: then the handle will do
+        return apart == 0; // same place, or overlap: sharing the handle will do
     }
-    memcpy(slot->tensor.data, from->data, bytes);
+    if (bytes > 0) { // without elements, `to` may lie nowhere
+        memcpy(slot->tensor.data, from->data, bytes);
+    }
     return true;
 }
 
-// Scalars and planned tensors are copied. Anything else has its handle copied: `to`
-// stands for `from` from now on.
+// Scalars and planned tensors are copied. For anything else the handle is: `to` now
+// stands for `from`.
 static int32_t run_move(void *state) {
     const move_state_t *move = state;
     ember_slot_t *slot;
@@ -47,7 +49,7 @@ static int32_t run_move(void *state) {
     if (is_scalar(value.kind)) {
         ember_slot_store(move->to, value.kind, value.as_int);
     } else {
-        // What stands for `to` already gives it back to itself.
+        // `to` stands for itself again if `from` stands for it.
         if (source == (int32_t)move->to->index ||
             (value.kind == EMBER_TENSOR && copy_tensor(move, &value.as_tensor))) {
             source = NO_SOURCE;
@@ -67,7 +69,7 @@ typedef struct jump_state {
     int32_t target; // instruction + 1
 } jump_state_t;
 
-// Steps of what stands before an instruction; the end is one, too.
+// Steps of everything before an instruction; the end counts as an instruction.
 static uint64_t work_before(const ember_method_t *method, uint32_t instruction) {
     return instruction < method->meta.instruction_count
                ? method->work_before[instruction]
@@ -82,8 +84,8 @@ bool ember_method_charge(ember_method_t *method, uint64_t steps) {
     return true;
 }
 
-// All up to the end was charged. A jump forwards gives back what it leaves out, one
-// backwards pays for what comes again.
+// Everything up to the end was charged. A forward jump refunds what it skips, a
+// backward jump pays for what is repeated.
 static int32_t jump_to(const jump_state_t *jump) {
     ember_method_t *method = jump->method;
     const uint64_t here = work_before(method, jump->instruction + 1);
@@ -173,7 +175,7 @@ static ember_status_t load_other(ember_method_t *method, uint32_t index) {
         return load_move(method, fields, step);
     case CALL_JUMP_FALSE:
         return load_jump(method, fields, index);
-    case CALL_FREE: // planned memory is not given back
+    case CALL_FREE: // planned memory is not freed
         *step = (ember_step_t){run_nothing, NULL};
         return fields[FREE_VALUE].number < method->meta.value_count
                    ? EMBER_OK

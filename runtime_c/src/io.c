@@ -33,12 +33,12 @@ ember_status_t ember_method_output(ember_method_t *method, uint32_t index,
 }
 
 static bool has_plan(ember_method_t *method, uint32_t index) {
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t plan;
-    const uint8_t *body = ember_method_body(method, index, &kind);
+    const uint8_t *body = ember_method_body(method, index, &value);
     // unreached: a loaded method has no malformed tensors
-    return kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan) ||
-           plan.allocation != NULL;
+    return value.kind != EMBER_TENSOR ||
+           !ember_plan_tensor(&method->flat, body, &plan) || plan.allocation != NULL;
 }
 
 // The slot of an input, which stands for itself again if a move has changed that.
@@ -51,8 +51,8 @@ static ember_slot_t *own_slot(const ember_method_t *method, uint32_t index) {
     return slot;
 }
 
-// Points a tensor without planned memory at the caller's. Views of the memory it had
-// are forgotten, for that may be gone.
+// Points a tensor without planned memory at the caller's. Views of its former memory
+// are dropped, because that may be gone.
 static void bind(ember_slot_t *slot, void *data, size_t size) {
     const uint32_t capacity = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
     if (slot->tensor.data == data && slot->tensor.capacity == capacity) {
@@ -72,8 +72,8 @@ static void bind(ember_slot_t *slot, void *data, size_t size) {
     ember_slot_touch(slot);
 }
 
-// Whether `given` is what is declared. `declared` has its shape already, for in the dim
-// order dimensions of size 1 may stand anywhere.
+// Whether `given` matches `declared`, which has its shape already: in the dim order,
+// dimensions of size 1 may be anywhere.
 static bool same_kind(const ember_tensor_t *declared, const ember_tensor_t *given) {
     return declared->dtype == given->dtype && declared->rank == given->rank &&
            (given->dim_order == NULL || ember_tensor_same_order(declared, given));
@@ -96,7 +96,7 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
         (planned && slot != NULL && slot->view)) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "input: misaligned, or a constant");
     }
-    if (!planned) { // first, for it bounds the shape
+    if (!planned) { // first, because it bounds the shape
         bind(slot, given->data, ember_tensor_bytes(&now));
     }
     if (!ember_method_reshape(method, index, slot, given->rank, given->sizes)) {
@@ -113,7 +113,7 @@ static ember_status_t set_tensor(ember_method_t *method, uint32_t index,
     return EMBER_OK;
 }
 
-// A scalar that no instruction reads was baked into the program as it was exported.
+// A scalar that no instruction reads was baked into the program at export.
 static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
                                  ember_slot_t *slot, const ember_value_t *given,
                                  ember_error_t *err) {
@@ -166,13 +166,13 @@ ember_status_t ember_method_resize_input(ember_method_t *method, uint32_t index,
     return ember_error_close(err, status, EMBER_NO_INSTRUCTION);
 }
 
-// Lends memory to the tensor `at`, which no plan gave any. Inline: most firmware links
-// one of its callers.
+// Lends memory to the tensor `at`, which has none from the plan. Inline: most firmware
+// links only one of its callers.
 EMBER_INLINE ember_status_t lend(ember_method_t *method, uint32_t at, void *data,
                                  size_t size, ember_error_t *err) {
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t bound;
-    (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &kind),
+    (void)ember_plan_tensor(&method->flat, ember_method_body(method, at, &value),
                             &bound);
     if (size < ember_tensor_bytes(&bound.tensor) ||
         ((uintptr_t)data & (bound.tensor.element_size - 1u)) != 0) {
@@ -202,12 +202,13 @@ ember_status_t ember_method_set_output(ember_method_t *method, uint32_t index,
 
 static bool find_attribute(ember_method_t *method, const char *name, uint32_t *at) {
     for (*at = 0; *at < method->meta.value_count; (*at)++) {
-        uint32_t kind;
+        ember_value_t value;
         ember_plan_tensor_t plan;
-        const uint8_t *body = ember_method_body(method, *at, &kind);
+        const uint8_t *body = ember_method_body(method, *at, &value);
         // unreached: a loaded method has no malformed tensors
-        if (kind == EMBER_TENSOR && ember_plan_tensor(&method->flat, body, &plan) &&
-            plan.has_extra && ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
+        if (value.kind == EMBER_TENSOR &&
+            ember_plan_tensor(&method->flat, body, &plan) && plan.has_extra &&
+            ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
             return true;
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding an operator in the generated table.
+// Looks up an operator in the generated table.
 #include "method_state.h"
 
-// Compares the bytes of `string` with as many of `*text`, and moves past them.
+// Compares the bytes of `string` with as many of `*text`, and advances it past them.
 static int compare_part(ember_vector_t string, const char **text) {
     const uint8_t *items = vector_items(string);
     for (uint32_t i = vector_count(string); i > 0; i--) {
@@ -11,14 +11,14 @@ static int compare_part(ember_vector_t string, const char **text) {
             return order;
         }
         if (**text == '\0') {
-            return 1; // a NUL in the program's string ends ours
+            return 1; // a NUL in the program's string ends our text
         }
         (*text)++;
     }
     return 0;
 }
 
-// Compares "name.overload" (only "name" without overload) with the string `text`.
+// Compares "name.overload" (just "name" if there is no overload) with `text`.
 static int compare(const ember_field_t *names, const char *text) {
     const ember_vector_t overload = names[OPERATOR_OVERLOAD].at;
     int order = compare_part(names[OPERATOR_NAME].at, &text);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loading a method: memory, operators, slots and initial states, then every step.
+// Loads a method: memory, operators, slots and initial states, then every step.
 #include "method_state.h"
 
 enum { LIST_ITEMS_PER_BYTE = 2 };
@@ -25,8 +25,8 @@ static ember_status_t take_planned(ember_method_t *method,
     return EMBER_OK;
 }
 
-// An operator that this build lacks stays NULL; a call of it fails by instruction.
-// Packed programs have theirs in the order of the build's.
+// An operator that this build lacks stays NULL; its calls then fail with their index.
+// Packed programs list operators in the order of the build's table.
 static ember_status_t find_operators(ember_method_t *method) {
     const ember_vector_t all = method->meta.plan[PLAN_OPERATORS].at;
     const uint32_t count = vector_count(all);
@@ -46,7 +46,7 @@ static ember_status_t find_operators(ember_method_t *method) {
 }
 
 static ember_status_t make_arrays(ember_method_t *method) {
-    // An instruction takes 4 bytes of the file: the product can't wrap.
+    // An instruction takes 4 bytes of the file, so the product cannot wrap.
     method->steps = ember_arena_alloc(
         &method->arena, method->meta.instruction_count * sizeof(ember_step_t),
         sizeof(void *));
@@ -54,7 +54,7 @@ static ember_status_t make_arrays(ember_method_t *method) {
                                  : ember_method_no_memory(method);
 }
 
-// Checks inputs or outputs, and notes that one can change.
+// Checks inputs or outputs, and records if one of them can change.
 static void look_at(ember_method_t *method, ember_vector_t values) {
     for (uint32_t i = 0; i < vector_count(values); i++) {
         ember_value_t value;
@@ -63,7 +63,7 @@ static void look_at(ember_method_t *method, ember_vector_t values) {
     }
 }
 
-// Apart, so that its part of the stack is not below the kernels'.
+// A function of its own, so that its locals are not on the stack below the kernels'.
 static __attribute__((noinline)) ember_status_t
 begin_load(ember_method_t *method, const ember_memory_t *memory,
            const ember_changing_t *parts) {
@@ -80,7 +80,7 @@ begin_load(ember_method_t *method, const ember_memory_t *memory,
     method->arena = memory->method;
     method->parts = parts;
     for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
-        method->recent[i].index = i + 1; // which would be elsewhere: none
+        method->recent[i].index = i + 1; // belongs elsewhere, so the place is empty
     }
     status = make_arrays(method);
     if (status == EMBER_OK && parts != NULL) {
@@ -114,10 +114,10 @@ static ember_status_t load_all(ember_method_t *method, const ember_memory_t *mem
     return status;
 }
 
-// Most methods have no value that can change, and to look for one takes as long as all
-// else. So a method is loaded as if it had none; when one turns up, or that fails, it
-// is loaded again, with the parts for it. States and delegates are there from the
-// start.
+// Most methods have no value that can change, and finding out takes as long as
+// everything else. So a method is first loaded as a fixed one; if something that
+// changes turns up, or that fails, it is loaded again with the parts for changes.
+// States and delegates need these from the start.
 static ember_status_t load(ember_method_t *method, const ember_memory_t *memory,
                            uint32_t *instruction) {
     ember_recent_t recent[RECENT_TENSORS];

@@ -53,7 +53,7 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *body,
         return ember_method_bad_index(method);
     }
     const ember_operator_t *operation = method->operators[call[CALL_INDEX].number];
-    ember_node_t node; // the rest of it is set as it is prepared
+    ember_node_t node; // the rest is set while it is prepared
     node.method = method;
     node.args = call[CALL_ARGS].at;
     node.instruction = index;
@@ -71,10 +71,9 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *body,
 }
 
 ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index) {
-    uint32_t tag;
     const uint8_t *body =
-        ember_flat_union(&method->flat, method->meta.instructions, index, &tag);
-    if (tag == CALL_KERNEL) {
+        ember_plan_value(&method->flat, method->meta.instructions, index, NULL);
+    if (method->flat.tag == CALL_KERNEL) {
         return load_kernel(method, body, index);
     }
     if (method->parts != NULL) {
@@ -87,7 +86,6 @@ ember_status_t ember_method_load_step(ember_method_t *method, uint32_t index) {
 ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
                                                  uint32_t index) {
     ember_flat_t flat = method->flat;
-    uint32_t tag;
-    (void)ember_flat_union(&flat, method->meta.instructions, index, &tag);
-    return (ember_event_kind_t)tag;
+    (void)ember_plan_value(&flat, method->meta.instructions, index, NULL);
+    return (ember_event_kind_t)flat.tag;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which values can change, their slots, and the initial states of buffers.
+// Finds the values that can change, and sets up slots.
 #include "method_state.h"
 
 static bool is_marked(const ember_method_t *method, uint32_t index) {
@@ -13,26 +13,7 @@ static void mark(ember_method_t *method, uint32_t index) {
     }
 }
 
-// Copies the initial state of a buffer into its planned memory.
-static void set_state(ember_method_t *method, const ember_plan_tensor_t *plan) {
-    ember_flat_t *flat = &method->flat;
-    const ember_program_t *program = method->meta.program;
-    const ember_vector_t lists = program->root[PROGRAM_MUTABLE_SEGMENTS].at;
-    const uint8_t *table = NULL;
-    ember_offsets_t offsets;
-    const size_t list =
-        plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
-    if (list < vector_count(lists)) {
-        table = ember_flat_item(flat, lists, (uint32_t)list);
-    }
-    ember_plan_offsets(flat, program, table, &offsets);
-    const ember_bytes_t data = ember_plan_data(flat, program, plan, &offsets);
-    if (flat->status == EMBER_OK && plan->tensor.numel > 0) {
-        memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
-    }
-}
-
-// Tensors of dynamic shape, and those whose memory comes later.
+// Tensors of dynamic shape, and those that get their memory later.
 static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *table) {
     ember_plan_tensor_t plan;
     if (!ember_method_place(method, table, &plan)) {
@@ -44,20 +25,17 @@ static void mark_tensor(ember_method_t *method, uint32_t index, const uint8_t *t
         mark(method, index);
     }
     if (planned && has_data) {
-        set_state(method, &plan);
+        ember_method_set_state(method, &plan);
     }
 }
 
-// Reads all values, so that what execute reads of them later can't be malformed.
+// Reads all values, so that those that execute reads later cannot be malformed.
 static void mark_values(ember_method_t *method) {
     for (uint32_t i = 0; i < method->meta.value_count; i++) {
-        uint32_t kind;
-        const uint8_t *body = ember_method_body(method, i, &kind);
-        ember_value_t value = {.kind = (ember_kind_t)kind};
-        if (kind == EMBER_TENSOR) {
+        ember_value_t value;
+        const uint8_t *body = ember_method_body(method, i, &value);
+        if (value.kind == EMBER_TENSOR) {
             mark_tensor(method, i, body);
-        } else {
-            ember_plan_scalar(&method->flat, body, &value);
         }
     }
 }
@@ -65,16 +43,16 @@ static void mark_values(ember_method_t *method) {
 static void mark_inputs(ember_method_t *method) {
     const ember_vector_t inputs = method->meta.plan[PLAN_INPUTS].at;
     for (uint32_t i = 0; i < vector_count(inputs); i++) {
-        uint32_t kind;
-        (void)ember_method_body(method, vector_u32(inputs, i), &kind);
-        if (is_scalar(kind)) {
+        ember_value_t value;
+        (void)ember_method_body(method, vector_u32(inputs, i), &value);
+        if (is_scalar(value.kind)) {
             mark(method, vector_u32(inputs, i));
         }
     }
 }
 
-// A call's last argument is its result: a scalar there is written by it, and an
-// operator may point a tensor there at other memory.
+// A call's last argument is its result: the call writes it if it is a scalar, and if it
+// is a tensor the operator may point it at other memory.
 static void mark_result(ember_method_t *method, const ember_field_t *call) {
     const ember_vector_t args = call[CALL_ARGS].at;
     const uint32_t count = vector_count(args);
@@ -84,10 +62,10 @@ static void mark_result(ember_method_t *method, const ember_field_t *call) {
     }
     const ember_operator_t *operation = method->operators[call[CALL_INDEX].number];
     const uint32_t last = vector_u32(args, count - 1);
-    uint32_t kind;
-    (void)ember_method_body(method, last, &kind);
-    if (is_scalar(kind) || (kind == EMBER_TENSOR && operation != NULL &&
-                            (operation->flags & EMBER_OP_BINDS_OUTPUT) != 0)) {
+    ember_value_t value;
+    (void)ember_method_body(method, last, &value);
+    if (is_scalar(value.kind) || (value.kind == EMBER_TENSOR && operation != NULL &&
+                                  (operation->flags & EMBER_OP_BINDS_OUTPUT) != 0)) {
         mark(method, last);
     }
 }
@@ -104,13 +82,13 @@ static void mark_instructions(ember_method_t *method) {
     }
 }
 
-// Memory and shape that a changing tensor starts with.
+// Memory and initial shape of a changing tensor.
 static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
                         const uint8_t *table) {
     ember_plan_tensor_t plan;
     const ember_tensor_t *tensor = &plan.tensor;
     if (!ember_method_place(method, table, &plan)) {
-        return true; // which method->flat has noted
+        return true; // recorded in method->flat
     }
     slot->constant = tensor->constant;
     slot->tensor.data = tensor->data;
@@ -128,18 +106,16 @@ static bool fill_tensor(ember_method_t *method, ember_slot_t *slot,
 }
 
 static bool fill_slot(ember_method_t *method, ember_slot_t *slot, uint32_t index) {
-    uint32_t kind;
-    const uint8_t *body = ember_method_body(method, index, &kind);
+    ember_value_t value;
+    const uint8_t *body = ember_method_body(method, index, &value);
     slot->method = method;
     slot->index = index;
     slot->source = NO_SOURCE;
-    slot->kind = (uint8_t)kind;
-    if (kind == EMBER_TENSOR) {
+    slot->kind = (uint8_t)value.kind;
+    if (value.kind == EMBER_TENSOR) {
         return fill_tensor(method, slot, body);
     }
-    if (is_scalar(kind)) {
-        ember_value_t value = {.kind = (ember_kind_t)kind};
-        ember_plan_scalar(&method->flat, body, &value);
+    if (is_scalar(value.kind)) {
         slot->as_int = value.as_int;
     }
     return true;

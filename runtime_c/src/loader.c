@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DataLoader over memory, and reading a whole source into an arena.
+// DataLoader for memory, and reading a whole source into an arena.
 #include "ember/loader.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ ember_loader_t ember_loader_from_memory(const ember_bytes_t *bytes) {
 static ember_status_t read_all(const ember_loader_t *loader, ember_arena_t *arena,
                                size_t align, ember_bytes_t *bytes, ember_error_t *err) {
     const size_t before = arena->used;
-    // unreached: a size_t of 64 bits holds all
+    // unreached: a 64-bit size_t holds everything
     void *to = loader->size <= SIZE_MAX
                    ? ember_arena_alloc(arena, (size_t)loader->size, align)
                    : NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// DataLoader over port.h's files.
+// DataLoader for port.h's files.
 #include "ember/loader_file.h"
 
 #include "ember/port.h"

@@ -30,18 +30,14 @@ static ember_status_t describe(const ember_method_meta_t *meta, uint32_t list,
     }
     ember_flat_t flat;
     ember_flat_begin(&flat, &meta->program->flat, NULL);
-    uint32_t kind;
-    const uint8_t *body = ember_flat_union(&flat, meta->plan[PLAN_VALUES].at,
-                                           vector_u32(items, index), &kind);
-    value->kind = (ember_kind_t)kind;
+    const uint8_t *body = ember_plan_value(&flat, meta->plan[PLAN_VALUES].at,
+                                           vector_u32(items, index), value);
     *planned = false;
     if (value->kind == EMBER_TENSOR) {
         ember_plan_tensor_t plan;
         (void)ember_plan_tensor(&flat, body, &plan);
         value->as_tensor = plan.tensor;
         *planned = plan.allocation != NULL;
-    } else {
-        ember_plan_scalar(&flat, body, value);
     }
     return flat.status;
 }

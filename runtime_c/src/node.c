@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels ask of a call while they are prepared.
+// What kernels may ask about a call while they are prepared.
 #include "node_args.h"
 
 #if EMBER_ERROR_STRINGS
@@ -7,7 +7,7 @@ ember_status_t ember_node_note(ember_node_t *node, ember_status_t status,
                                const char *message) {
     const ember_flat_t *flat = &node->method->flat;
     if (node->status == EMBER_OK && flat->status != EMBER_OK) {
-        node->status = flat->status; // the cause, whose sentence is noted
+        node->status = flat->status; // the cause, whose message is recorded
     }
     if (node->status == EMBER_OK) {
         node->status = ember_error_set(&node->method->error, status, message);
@@ -63,7 +63,7 @@ bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
 
 // --- scalars -------------------------------------------------------------------
 
-// Makes a Scalar of what a kernel asked as one.
+// Converts the value of a Scalar argument to the kind that the kernel asked for.
 static void to_scalar(ember_node_t *node, ember_value_t *value) {
     if (value->kind == EMBER_BOOL) {
         value->as_int = value->as_bool ? 1 : 0;
@@ -160,30 +160,41 @@ uint32_t ember_node_places(const ember_tensor_t *tensor) {
 
 void *ember_node_scratch(ember_node_t *node, size_t bytes) {
     ember_method_t *method = node->method;
-    if (bytes > method->temp_used) {
-        method->temp_used = bytes;
+    const size_t sum = bytes + node->ahead;
+    const size_t all = sum < bytes ? SIZE_MAX : sum;
+
+    if (all > method->temp_used) {
+        method->temp_used = all;
     }
-    if (bytes > method->temp.size) {
+    if (all > method->temp.size) {
         (void)ember_node_fail(node, EMBER_NO_MEMORY,
                               "call: the temp arena is too small for its scratch");
         return NULL;
     }
-    return method->temp.data;
+    return (uint8_t *)method->temp.data + node->ahead;
 }
 
-// A kernel that forgets a failure must not turn it into success: neither one of its
-// node nor one of reading the program.
+void *ember_node_scratch_before(ember_node_t *node, size_t bytes) {
+    void *block = ember_node_scratch(node, bytes);
+
+    node->ahead += (bytes + EMBER_ALIGN - 1) & ~(size_t)(EMBER_ALIGN - 1);
+    return block;
+}
+
+// A kernel that ignores a failure, of its node or of reading the program, must not turn
+// it into success.
 static ember_status_t try_kernel(ember_node_t *node, void *state) {
     node->status = EMBER_OK;
     node->unbound = false;
     node->work = 0;
+    node->ahead = 0;
     const ember_status_t status = node->kernel->prepare(node, state);
     if (node->method->flat.status != EMBER_OK) {
         return node->method->flat.status;
     }
     if (node->method->in_scratch) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "call: a tensor lies in its scratch");
+                               "call: a tensor is in its scratch");
     }
     return node->status != EMBER_OK ? node->status : status;
 }

@@ -5,10 +5,10 @@
 
 #include "method_state.h"
 
-// Notes an argument of another kind than the kernel asks for.
+// Records that an argument is not of the kind that the kernel asks for.
 EMBER_LOCAL void ember_node_wrong_kind(ember_node_t *node);
 
-// The integer that a kernel asked for; 0, which is noted, when it is none.
+// The integer that a kernel asked for; 0, and a failure, if it is something else.
 EMBER_LOCAL int64_t ember_node_from_bool(ember_node_t *node, ember_value_t *value);
 EMBER_INLINE int64_t ember_node_to_int(ember_node_t *node, ember_value_t *value) {
     return value->kind == EMBER_INT ? value->as_int : ember_node_from_bool(node, value);
@@ -23,7 +23,7 @@ EMBER_INLINE uint32_t ember_node_index(const ember_node_t *node, uint32_t arg) {
     return arg < vector_count(node->args) ? vector_u32(node->args, arg) : NO_VALUE;
 }
 
-// The value of an argument, of a tensor only the kind; EMBER_NONE beyond the last.
+// The value of an argument, of a tensor only the kind; EMBER_NONE past the end.
 EMBER_INLINE void ember_node_get(const ember_node_t *node, uint32_t arg,
                                  ember_value_t *value) {
     if (arg < vector_count(node->args)) {
@@ -33,10 +33,10 @@ EMBER_INLINE void ember_node_get(const ember_node_t *node, uint32_t arg,
     }
 }
 
-// Steps for an empty tensor: the places that a walk over its dimensions may come to.
+// Steps for an empty tensor: what a walk over its dimensions may visit.
 EMBER_LOCAL uint32_t ember_node_places(const ember_tensor_t *tensor);
 
-// Hands out a tensor; one without memory makes the node unbound.
+// Returns a tensor; one without memory makes the node unbound.
 EMBER_INLINE void ember_node_take(ember_node_t *node, uint32_t index,
                                   ember_tensor_t *tensor) {
     if (index == NO_VALUE || !ember_method_tensor(node->method, index, tensor)) {

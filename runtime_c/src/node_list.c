@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels ask of a call's lists.
+// What kernels may ask about the lists of a call.
 #include "node_args.h"
 
 // The list at `arg`, or an empty one; `item` must be in it.
@@ -18,8 +18,8 @@ static const uint8_t *item_at(const ember_value_t *list, uint32_t stride,
     return (const uint8_t *)list->as_list.items + stride * (size_t)item;
 }
 
-// Calls may share lists, so their items are paid for, that a load takes time linear in
-// the program's size.
+// Calls may share lists, so their items are charged: a load takes time linear in the
+// program's size.
 static uint32_t count_of(ember_node_t *node, const ember_value_t *list) {
     if (list->kind < EMBER_INT_LIST) {
         if (list->kind != EMBER_NONE) {
@@ -41,7 +41,7 @@ uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg) {
     return count_of(node, &list);
 }
 
-// An item of a list that has it.
+// An item of a list, with a valid index.
 static int64_t int_of(ember_node_t *node, const ember_value_t *list, uint32_t item) {
     if (list->kind != EMBER_INT_LIST) {
         ember_node_wrong_kind(node);

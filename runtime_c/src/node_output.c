@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels write to, and the shapes it has.
+// The outputs of a kernel and their shapes.
 #include "node_args.h"
 
-enum { KEEP_SHAPE = EMBER_MAX_RANK + 1 }; // as a rank
+enum { KEEP_SHAPE = EMBER_MAX_RANK + 1 }; // in place of a rank
 
 static void output(ember_node_t *node, uint32_t index, uint32_t rank,
                    const int32_t *sizes, ember_tensor_t *tensor) {
@@ -46,7 +46,7 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg) {
     ember_slot_t *slot = ember_method_slot(node->method, ember_node_index(node, arg));
     if (slot == NULL) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
-                              "call: a result is a value that can't change");
+                              "call: a result is a value that cannot change");
     }
     return slot;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the methods of a program and their values.
+// Reads the methods of a program and their values.
 #include "plan.h"
 
 #include "container.h"
@@ -10,8 +10,8 @@ bool ember_program_segment(ember_flat_t *flat, const ember_program_t *program,
                             &program->segments, index, segment);
 }
 
-// The vector that is field 0 of a list, a string or bytes. Their layouts are alike:
-// that of a vector of items of 4 bytes.
+// The vector in field 0 of a list, a string or bytes. They share a layout: that of a
+// vector with items of 4 bytes.
 static ember_vector_t first_vector(ember_flat_t *flat, const uint8_t *table,
                                    uint32_t kind) {
     const uint16_t *at = table != NULL
@@ -123,9 +123,12 @@ static const uint8_t item_kinds[] = {
     [EMBER_TENSOR_LIST] = FLAT_VEC4, [EMBER_OPTIONAL_TENSOR_LIST] = FLAT_VEC4,
 };
 
-int64_t ember_plan_number(ember_flat_t *flat, const uint8_t *body) {
-    const uint16_t *at =
-        ember_flat_layout(flat, body, FLAT(0, FLAT_U64), flat->layouts[LAYOUT_NUMBER]);
+static bool is_number(uint32_t kind) {
+    return kind == EMBER_INT || kind == EMBER_DOUBLE;
+}
+
+// The bits of an integer or a double.
+EMBER_INLINE int64_t number(const uint8_t *body, const uint16_t *at) {
     return at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
 }
 
@@ -133,8 +136,9 @@ void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *v
     if (value->kind == EMBER_NONE) {
         return;
     }
-    if (value->kind == EMBER_INT || value->kind == EMBER_DOUBLE) {
-        value->as_int = ember_plan_number(flat, body);
+    if (is_number(value->kind)) {
+        value->as_int = number(body, ember_flat_layout(flat, body, FLAT(0, FLAT_U64),
+                                                       flat->layouts[LAYOUT_NUMBER]));
         return;
     }
     if (value->kind == EMBER_BOOL) {
@@ -144,6 +148,24 @@ void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *v
     const ember_vector_t list = first_vector(flat, body, item_kinds[value->kind]);
     value->as_list.items = vector_items(list);
     value->as_list.count = vector_count(list);
+}
+
+const uint8_t *ember_plan_value(ember_flat_t *flat, ember_vector_t items,
+                                uint32_t index, ember_value_t *value) {
+    uint32_t kind;
+    const uint8_t *body = flat_union(flat, items, index, &kind);
+    if (value == NULL) {
+        flat->tag = kind;
+        return body;
+    }
+    value->kind = (ember_kind_t)kind;
+    if (is_number(kind)) { // as most are
+        value->as_int = number(body, flat_layout(flat, body, FLAT(0, FLAT_U64),
+                                                 flat->layouts[LAYOUT_NUMBER]));
+    } else if (kind != EMBER_TENSOR) {
+        ember_plan_scalar(flat, body, value);
+    }
+    return body;
 }
 
 void ember_plan_offsets(ember_flat_t *flat, const ember_program_t *program,
@@ -165,7 +187,7 @@ static void external_data(const ember_program_t *program,
     }
 }
 
-// A constant segment with one offset, of the unused index 0, holds no constants.
+// A constant segment with a single offset, of the unused index 0, has no constants.
 static void internal_data(ember_flat_t *flat, const ember_program_t *program,
                           const ember_plan_tensor_t *plan,
                           const ember_offsets_t *offsets, ember_bytes_t *data) {
@@ -176,7 +198,7 @@ static void internal_data(ember_flat_t *flat, const ember_program_t *program,
     } else if (plan->buffer < count && offsets->segment.data != NULL) {
         const size_t at = vector_size(offsets->items, plan->buffer);
         const ember_bytes_t *segment = &offsets->segment;
-        if (at <= segment->size) { // its data goes on to the segment's end
+        if (at <= segment->size) { // its data extends to the end of the segment
             *data = (ember_bytes_t){segment->data + at, segment->size - at};
         }
     }

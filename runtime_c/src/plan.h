@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading a program's methods and their values. Internal.
+// Reads a program's methods and their values. Internal.
 #ifndef EMBER_PLAN_H
 #define EMBER_PLAN_H
 
 #include "schema.h"
 
-// A Tensor table, read at once.
+// A Tensor table after reading.
 typedef struct ember_plan_tensor {
     ember_tensor_t tensor;     // as declared; data is NULL
     uint32_t buffer;           // index of constant or initial data; 0: none
     const uint8_t *allocation; // AllocationDetails, or NULL
     bool dynamic;              // its sizes are bounds
     bool external;             // its data is in a data file
-    bool has_extra;            // and then `extra` is
+    bool has_extra;            // `extra` is set
     ember_field_t extra[4];    // EXTRA_*
 } ember_plan_tensor_t;
 
-// Segment `index` of the program. False, and an empty segment, when there is none.
+// Segment `index` of the program. False, and an empty segment, if there is none.
 EMBER_LOCAL bool ember_program_segment(ember_flat_t *flat,
                                        const ember_program_t *program, uint32_t index,
                                        ember_bytes_t *segment);
@@ -30,20 +30,23 @@ EMBER_LOCAL void ember_program_blob(ember_flat_t *flat, ember_vector_t list,
 EMBER_LOCAL void ember_plan_read(ember_flat_t *flat, const ember_program_t *program,
                                  const uint8_t *table, ember_method_meta_t *meta);
 
-// Reads and checks a Tensor table: dtype, sizes, dim order, and what this runtime does
-// not take. False, and the tensor all zero, when it fails.
+// Reads and checks a Tensor table: dtype, sizes, dim order, and the limits of this
+// runtime. False, and the tensor all zero, on failure.
 EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                                    ember_plan_tensor_t *plan);
 
-// The bits of an integer or a double.
-EMBER_LOCAL __attribute__((noinline)) int64_t ember_plan_number(ember_flat_t *flat,
-                                                                const uint8_t *body);
-
-// Everything but tensors: value->kind says which; lists are not resolved.
+// Everything except tensors: value->kind says what it is; lists are not resolved.
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,
                                    ember_value_t *value);
 
-// Has it data: a constant or, with planned memory, an initial state?
+// Reads item `index` of a vector of EValues: its kind and, unless it is a tensor, its
+// content. Returns its body; NULL and EMBER_NONE if it is malformed. With a NULL
+// `value`, of instructions: the tag is in flat->tag. One function for both, because
+// being fast makes it large.
+EMBER_LOCAL const uint8_t *ember_plan_value(ember_flat_t *flat, ember_vector_t items,
+                                            uint32_t index, ember_value_t *value);
+
+// Whether it has data: a constant or, with planned memory, an initial state.
 static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {
     return plan->external || plan->buffer != 0;
 }
@@ -52,20 +55,20 @@ static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {
 EMBER_LOCAL void ember_plan_offsets(ember_flat_t *flat, const ember_program_t *program,
                                     const uint8_t *table, ember_offsets_t *offsets);
 
-// Where its data lies, by `offsets` unless that is elsewhere.
-// Data that is missing, truncated, of another shape in its file, or misaligned as a
-// constant is noted in `flat`.
+// Where its data is: at `offsets`, unless it is elsewhere.
+// Records a failure in `flat` if data is missing, truncated, of another shape in its
+// file, or misaligned as a constant.
 EMBER_LOCAL ember_bytes_t ember_plan_data(ember_flat_t *flat,
                                           const ember_program_t *program,
                                           const ember_plan_tensor_t *plan,
                                           const ember_offsets_t *offsets);
 
-// Product of sizes in `numel`; false when a size is negative or the product
-// exceeds INT32_MAX.
+// The product of sizes in `numel`; false if a size is negative or the product exceeds
+// INT32_MAX.
 EMBER_LOCAL bool ember_sizes_numel(const int32_t *sizes, uint32_t rank,
                                    uint32_t *numel);
 
-// True when `order` holds each of 0 .. rank - 1 once; rank is at most EMBER_MAX_RANK.
+// True if `order` has each of 0 .. rank - 1 once; rank is at most EMBER_MAX_RANK.
 EMBER_INLINE bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
     uint32_t seen = 0;
     for (uint32_t i = 0; i < rank; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a program, and finding things in it by name.
+// Opens a program, and finds things in it by name.
 #include "container.h"
 #include "plan.h"
 
@@ -12,11 +12,11 @@ static const ember_container_t pte = {CONTAINER_TAG('E', 'T', '1', '2'),
                                       PROGRAM_SEGMENTS,
                                       PROGRAM_NAMED_DATA};
 
-// The least that a table takes in a file: an offset to it, and itself.
+// The minimum that a table takes in a file: an offset to it, and itself.
 enum { LEAST_TABLE = 8 };
 
-// Checks what is read of methods without loading them. Tables may be shared in the
-// file; `credit`, the most it could hold, keeps the work linear in its size.
+// Checks what can be read of methods without loading them. Tables may be shared in the
+// file; `credit`, the most that it could hold, keeps the work linear in its size.
 static void check_plans(ember_flat_t *flat, const ember_program_t *program) {
     const ember_vector_t plans = program->root[PROGRAM_PLANS].at;
     uint32_t credit = (uint32_t)program->flat.size / LEAST_TABLE;
@@ -40,7 +40,7 @@ static void check_plans(ember_flat_t *flat, const ember_program_t *program) {
     }
 }
 
-// Apart, for two readers at once would take much of a small stack.
+// A function of its own, because two readers at once would take much of a small stack.
 static __attribute__((noinline)) ember_status_t
 check_methods(const ember_program_t *program, ember_error_t *err) {
     ember_flat_t flat;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the runtime reads of programs (schema ET12) and data files (FT01): of each kind
-// of table the fields, as ember_flat_read() takes them, and where it puts each.
+// What the runtime reads of programs (schema ET12) and data files (FT01): for each kind
+// of table the fields, as for ember_flat_read(), and the index at which each is stored.
 #ifndef EMBER_SCHEMA_H
 #define EMBER_SCHEMA_H
 

@@ -29,8 +29,8 @@ uint32_t ember_slot_source(const ember_method_t *method, uint32_t index,
                            ember_slot_t **slot) {
     *slot = ember_method_slot(method, index);
     if (*slot != NULL && (*slot)->source != NO_SOURCE) {
-        // One step only: a move resolves its source, and what that source becomes
-        // later is not this value's business.
+        // One step only: a move resolves its source when it executes, and later changes
+        // of that source do not matter.
         index = (uint32_t)(*slot)->source;
         *slot = ember_method_slot(method, index);
     }
@@ -58,7 +58,7 @@ bool ember_slot_tensor(ember_slot_t *slot, const uint8_t *table,
     return true;
 }
 
-// Takes a shape within the declared bound and the memory behind the tensor.
+// Takes a shape within the declared bound and the memory of the tensor.
 static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
                        const int32_t *sizes) {
     uint32_t numel;
@@ -70,7 +70,7 @@ static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
             return false;
         }
     }
-    if (slot->tensor.data != NULL && // no product wraps: that of the bound does not
+    if (slot->tensor.data != NULL && // cannot wrap, as the bound does not
         numel * bound->element_size > slot->tensor.capacity) {
         return false;
     }
@@ -84,11 +84,11 @@ static bool take_shape(ember_slot_t *slot, const ember_tensor_t *bound,
 
 bool ember_method_reshape(ember_method_t *method, uint32_t index, ember_slot_t *slot,
                           uint32_t rank, const int32_t *sizes) {
-    uint32_t kind;
+    ember_value_t value;
     ember_plan_tensor_t plan;
-    const uint8_t *body = ember_method_body(method, index, &kind);
+    const uint8_t *body = ember_method_body(method, index, &value);
     // unreached: a loaded method has no malformed tensors
-    if (kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan)) {
+    if (value.kind != EMBER_TENSOR || !ember_plan_tensor(&method->flat, body, &plan)) {
         return false;
     }
     if (slot != NULL && slot->kind == EMBER_TENSOR && slot->tensor.sizes != NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Blobs of delegates that a loaded method does not need any more.
+// Blobs of delegates that a loaded method no longer needs.
 #include "method_state.h"
 
 static bool overlap(const ember_bytes_t *a, const ember_bytes_t *b) {
@@ -8,7 +8,7 @@ static bool overlap(const ember_bytes_t *a, const ember_bytes_t *b) {
     return first < other + b->size && other < first + a->size;
 }
 
-// The blob of delegate `index`; empty when it has none.
+// The blob of delegate `index`; empty if it has none.
 static ember_bytes_t blob_of(ember_flat_t *flat, const ember_method_t *method,
                              uint32_t index) {
     ember_field_t fields[2];
@@ -21,7 +21,7 @@ static ember_bytes_t blob_of(ember_flat_t *flat, const ember_method_t *method,
     return blob;
 }
 
-// Does a segment, by its number in `field` of a table, have some of the bytes?
+// Whether a segment, whose number is in `field` of a table, contains some of the bytes.
 static bool is_in_segment(ember_flat_t *flat, const ember_program_t *program,
                           const uint8_t *table, uint32_t fields, uint32_t field,
                           const ember_bytes_t *bytes) {
@@ -35,7 +35,7 @@ static bool is_in_segment(ember_flat_t *flat, const ember_program_t *program,
            overlap(&segment, bytes);
 }
 
-// Does the program itself have other uses for some of the bytes?
+// Whether the program itself uses some of the bytes for something else.
 static bool is_used(ember_flat_t *flat, const ember_program_t *program,
                     const ember_bytes_t *bytes) {
     const ember_vector_t states = program->root[PROGRAM_MUTABLE_SEGMENTS].at;

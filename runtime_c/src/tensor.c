@@ -5,7 +5,7 @@
 #include <string.h>
 
 uint32_t ember_dtype_size(uint32_t dtype) {
-    // By number; those from U16 on follow a gap.
+    // By number; there is a gap before U16.
     static const uint8_t sizes[] = {1, 1, 2, 4, 8, 2, 4, 8, 0, 0, 0, 1, 0, 0, 0, 2};
     if (dtype < sizeof(sizes)) {
         return sizes[dtype];
@@ -22,8 +22,8 @@ void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides) {
     }
 }
 
-// Index in dim_order of the next dimension, from `at` on, that has more than one
-// element; rank when there is none.
+// Index in dim_order of the next dimension, from `at` on, with more than one element;
+// rank if there is none.
 static uint32_t next_real(const ember_tensor_t *tensor, uint32_t at) {
     while (at < tensor->rank && tensor->sizes[tensor->dim_order[at]] == 1) {
         at++;
@@ -48,7 +48,7 @@ bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
     if (tensor->rank != rank) {
         return false;
     }
-    for (uint32_t i = 0; i < rank; i++) { // memcmp takes longer to call than this
+    for (uint32_t i = 0; i < rank; i++) { // calling memcmp would take longer
         if (tensor->sizes[i] != sizes[i]) {
             return false;
         }
@@ -63,7 +63,7 @@ bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b) {
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b) {
     uint32_t i = 0;
     uint32_t j = 0;
-    if (a->rank < 2 || a->dim_order == b->dim_order) { // as most are
+    if (a->rank < 2 || a->dim_order == b->dim_order) { // the usual case
         return true;
     }
     while (i < a->rank && a->numel > 0) {

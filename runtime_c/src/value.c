@@ -36,7 +36,7 @@ bool ember_method_place(ember_method_t *method, const uint8_t *table,
     return flat->status == EMBER_OK;
 }
 
-// A tensor that can't change.
+// A tensor that cannot change.
 static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *table,
                          ember_tensor_t *tensor) {
     ember_plan_tensor_t plan;
@@ -55,7 +55,7 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
     return true;
 }
 
-// The tensor that can't change and was decoded not long ago, or NULL.
+// The cached tensor without slot, or NULL.
 EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
                                                uint32_t index) {
     if (method->recent == NULL) {
@@ -66,20 +66,15 @@ EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
 }
 
 ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
-    ember_slot_t *slot;
-    uint32_t kind;
+    ember_value_t value;
     if (find_recent(method, index) != NULL) {
         return EMBER_TENSOR;
     }
-    index = ember_method_resolve(method, index, &slot);
-    if (slot != NULL && is_scalar(slot->kind)) {
-        return (ember_kind_t)slot->kind;
-    }
-    (void)ember_method_body(method, index, &kind);
-    return (ember_kind_t)kind;
+    ember_method_scalar(method, index, &value);
+    return value.kind;
 }
 
-// Whether a tensor with memory has bytes of the scratch's.
+// Whether a tensor's memory overlaps the scratch.
 static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *tensor) {
     const uintptr_t at = (uintptr_t)tensor->data - (uintptr_t)method->temp.data;
     const size_t bytes = ember_tensor_bytes(tensor);
@@ -89,10 +84,10 @@ static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *t
 static __attribute__((noinline)) bool
 decode_tensor(ember_method_t *method, uint32_t index, ember_tensor_t *tensor) {
     ember_slot_t *slot;
-    uint32_t kind;
+    ember_value_t value;
     index = ember_method_resolve(method, index, &slot);
-    const uint8_t *body = ember_method_body(method, index, &kind);
-    if (kind != EMBER_TENSOR) {
+    const uint8_t *body = ember_method_body(method, index, &value);
+    if (value.kind != EMBER_TENSOR) {
         return false;
     }
     if (slot == NULL ? !fixed_tensor(method, index, body, tensor)
@@ -117,23 +112,16 @@ bool ember_method_tensor(ember_method_t *method, uint32_t index,
 }
 
 void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *value) {
-    ember_slot_t *slot;
-    uint32_t kind;
-    const uint32_t source = ember_method_resolve(method, index, &slot);
-    if (slot != NULL && is_scalar(slot->kind)) {
-        value->kind = (ember_kind_t)slot->kind;
-        value->as_int = slot->as_int; // the bits of a bool or double, too
-        return;
+    if (method->parts != NULL) {
+        ember_slot_t *slot;
+        index = method->parts->source(method, index, &slot);
+        if (slot != NULL && is_scalar(slot->kind)) {
+            value->kind = (ember_kind_t)slot->kind;
+            value->as_int = slot->as_int; // also the bits of a bool or double
+            return;
+        }
     }
-    ember_flat_t *flat = &method->flat;
-    const uint8_t *body =
-        ember_flat_union(flat, method->meta.plan[PLAN_VALUES].at, source, &kind);
-    value->kind = (ember_kind_t)kind;
-    if (kind == EMBER_INT || kind == EMBER_DOUBLE) { // as most are
-        value->as_int = ember_plan_number(flat, body);
-    } else if (kind != EMBER_TENSOR) {
-        ember_plan_scalar(flat, body, value);
-    }
+    (void)ember_method_body(method, index, value);
 }
 
 void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *value) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Volatile nodes: calls that are prepared again when their arguments have changed.
+// Volatile nodes: calls that are prepared again if their arguments have changed.
 #include "method_state.h"
 
 uint32_t ember_method_instruction(ember_method_t *method, uint32_t index,
                                   ember_field_t *fields) {
     ember_flat_t *flat = &method->flat;
-    uint32_t tag;
     const uint8_t *body =
-        ember_flat_union(flat, method->meta.instructions, index, &tag);
+        ember_plan_value(flat, method->meta.instructions, index, NULL);
+    const uint32_t tag = flat->tag;
     if (tag <= CALL_DELEGATE) {
         ember_method_call(method, body, fields);
     } else {
@@ -31,7 +31,7 @@ static uint32_t add_slot(const ember_method_t *method, uint32_t index,
     return count + 1;
 }
 
-// Calls may share lists, so their items are paid for: a load takes time linear in the
+// Calls may share lists, so their items are charged: a load takes time linear in the
 // program's size.
 static bool spend(ember_method_t *method, uint32_t items) {
     if (items > method->credit) {
@@ -41,8 +41,8 @@ static bool spend(ember_method_t *method, uint32_t items) {
     return true;
 }
 
-// Slots that the arguments depend on, items of lists included; UINT32_MAX when they are
-// too many.
+// The number of slots that the arguments depend on, list items included; UINT32_MAX if
+// there are too many.
 static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
                            ember_slot_t **slots) {
     uint32_t count = 0;
@@ -51,14 +51,12 @@ static uint32_t find_slots(ember_method_t *method, ember_vector_t args,
     }
     for (uint32_t i = 0; i < vector_count(args); i++) {
         const uint32_t index = vector_u32(args, i);
-        uint32_t kind;
-        const uint8_t *body = ember_method_body(method, index, &kind);
+        ember_value_t list;
+        (void)ember_method_body(method, index, &list);
         count = add_slot(method, index, slots, count);
-        if (kind != EMBER_INT_LIST && kind < EMBER_TENSOR_LIST) {
+        if (list.kind != EMBER_INT_LIST && list.kind < EMBER_TENSOR_LIST) {
             continue;
         }
-        ember_value_t list = {.kind = (ember_kind_t)kind};
-        ember_plan_scalar(&method->flat, body, &list);
         if (!spend(method, list.as_list.count)) {
             return UINT32_MAX;
         }
@@ -91,7 +89,7 @@ static size_t largest_state(const ember_operator_t *operation) {
 }
 
 // A node that is prepared again when its arguments change. It is prepared now, with
-// bounds for shapes, to find unsupported dtypes and the need of scratch; other
+// bounds for shapes, to find unsupported dtypes and the scratch that it needs; other
 // failures may be due to values that are not there yet.
 static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
                                     const ember_operator_t *operation,
@@ -131,11 +129,11 @@ ember_status_t ember_volatile_load(ember_node_t *node,
 
 // --- execution ----------------------------------------------------------------------
 
-// A moved list may lead to values that the node does not watch.
+// A moved list may refer to values that the node does not watch.
 static bool is_list(ember_method_t *method, uint32_t index) {
-    uint32_t kind;
-    (void)ember_method_body(method, index, &kind);
-    return kind > EMBER_STRING;
+    ember_value_t value;
+    (void)ember_method_body(method, index, &value);
+    return value.kind > EMBER_STRING;
 }
 
 static bool is_stale(const ember_volatile_t *node) {

@@ -17,7 +17,7 @@ static ember_status_t digest_of(const void *data, size_t size,
     return mbedtls_sha256(data, size, digest, 0) == 0 ? EMBER_OK : EMBER_UNTRUSTED;
 }
 
-// Bignums are read by the library's functions, which may run out of memory.
+// The library's functions read bignums, and may run out of memory.
 typedef struct check {
     mbedtls_ecp_group group;
     mbedtls_ecp_point point;
@@ -27,7 +27,7 @@ typedef struct check {
 
 static bool read_check(check_t *check, const ember_public_key_t *key,
                        const uint8_t *signature) {
-    uint8_t point[POINT_SIZE] = {4}; // x, y follow, not compressed
+    uint8_t point[POINT_SIZE] = {4}; // x, y follow, uncompressed
     for (size_t i = 0; i < sizeof(key->bytes); i++) {
         point[1 + i] = key->bytes[i];
     }

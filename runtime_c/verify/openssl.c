@@ -20,7 +20,7 @@ static ember_status_t digest_of(const void *data, size_t size,
 }
 
 static EVP_PKEY *p256_key(const uint8_t bytes[64]) {
-    uint8_t point[POINT_SIZE] = {4}; // x, y follow, not compressed
+    uint8_t point[POINT_SIZE] = {4}; // x, y follow, uncompressed
     char group[] = "prime256v1";
     EVP_PKEY *key = NULL;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "EC", NULL);
@@ -40,7 +40,7 @@ static EVP_PKEY *p256_key(const uint8_t bytes[64]) {
     return key;
 }
 
-// An INTEGER of ASN.1: without leading zeros, but one before a first bit that is set.
+// An ASN.1 INTEGER: no leading zeros, except one before a set first bit.
 static size_t put_integer(uint8_t *to, const uint8_t from[INTEGER_SIZE]) {
     size_t skipped = 0;
     while (skipped < INTEGER_SIZE - 1 && from[skipped] == 0) {

@@ -27,7 +27,7 @@ static uint32_t number_at(const uint8_t *at, uint32_t bytes) {
     return number;
 }
 
-// Compares all bytes, whatever the first ones are.
+// Compares all bytes, whatever the first ones are: in constant time.
 static bool same(const uint8_t *a, const uint8_t *b, size_t size) {
     uint8_t different = 0;
     for (size_t i = 0; i < size; i++) {
@@ -45,8 +45,8 @@ static size_t signed_size(const uint8_t *head) {
     return TABLE_AT + (size_t)PART_SIZE * part_count(head);
 }
 
-// The end of the zeros from `at` to the next multiple of EMBER_ALIGN, at which a part
-// begins; 0 if there are other bytes, or the file ends before.
+// The end of the zeros from `at` to the next multiple of EMBER_ALIGN, where a part
+// begins; 0 if there are other bytes, or the file ends first.
 static size_t after_zeros(const ember_bytes_t *file, size_t at) {
     while ((at & (EMBER_ALIGN - 1)) != 0) {
         if (at >= file->size || file->data[at] != 0) {
@@ -67,7 +67,7 @@ static void add_part(ember_signed_t *model, uint32_t index, const uint8_t *data,
     }
 }
 
-// Finds the parts; false when the file does not consist of exactly these.
+// Finds the parts; false if the file does not consist of exactly these.
 static bool cut_parts(const ember_bytes_t *file, ember_signed_t *model) {
     size_t at = signed_size(file->data) + EMBER_SIGNATURE_SIZE;
     for (uint32_t i = 0; i < part_count(file->data); i++) {
@@ -126,7 +126,7 @@ static ember_status_t find_key(const ember_trust_t *trust, const uint8_t *head,
                                "signed model: no key has its algorithm");
 }
 
-// What the signer says the model is, which the signature covers.
+// What the signer says the model is; covered by the signature.
 static ember_status_t check_claims(const ember_trust_t *trust, const uint8_t *head,
                                    const ember_signed_t *model, ember_error_t *err) {
     uint8_t purpose[EMBER_PURPOSE_SIZE] = {0};

@@ -65,6 +65,15 @@ def test_committed_programs_call_every_operator() -> None:
     assert sorted(UNREACHED & found) == []
 
 
+def test_every_operator_of_cadence_has_a_case_of_its_dialect() -> None:
+    called: set[str] = set()
+    for path in programs(DIALECTS[0]):
+        called |= operators(stored(path))
+    listed = {name for name in kernels.load().operators if name.startswith("cadence::")}
+    assert len(listed) == 91  # those with an `out` that ExecuTorch's wheel registers
+    assert sorted(listed ^ called) == []
+
+
 @pytest.mark.parametrize("folder", sorted(NUMPY.iterdir()), ids=lambda one: one.name)
 def test_a_case_of_numpy_is_what_its_script_writes(
     folder: Path, tmp_path: Path

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "backends/xnnpack/sme/vector.h"
 #include "ember/port.h"
 #include "execute.h"
 #include "guard.h"
@@ -43,6 +44,7 @@ static void run_mutation(uint64_t number, const char *save, bool plain) {
     const bool paired = seed->companion < fuzz_seed_count;
     current = number;
     fuzz_start_random(number);
+    ember_xnn_sme_model_vector = plain ? 64 : 16u << fuzz_below(4);
     const ember_bytes_t mutant = fuzz_mutate(seed, plain);
     const ember_bytes_t other =
         paired ? copy_of(&fuzz_seeds[seed->companion]) : (ember_bytes_t){NULL, 0};

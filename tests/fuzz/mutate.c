@@ -155,7 +155,7 @@ static void redirect(uint8_t *data, const seed_t *seed, const position_t *positi
     }
 }
 
-static void mutate_field(uint8_t *data, const seed_t *seed) {
+void fuzz_mutate_field(uint8_t *data, const seed_t *seed) {
     const position_t *position = &seed->positions[fuzz_below(seed->position_count)];
     uint8_t *at = data + position->at;
     const uint64_t old = load(at, position->width);
@@ -217,7 +217,7 @@ static void mutate_once(uint8_t *data, uint32_t *size, const seed_t *seed) {
     }
     default:
         if (seed->position_count > 0 && *size == seed->size) {
-            mutate_field(data, seed);
+            fuzz_mutate_field(data, seed);
         }
         break;
     }

@@ -45,4 +45,8 @@ uint8_t *fuzz_aligned(size_t size);
 // A mutant of `seed` in such memory; a copy when it shall be `plain`.
 ember_bytes_t fuzz_mutate(const seed_t *seed, bool plain);
 
+// Changes one of the fields at `seed->positions`, of which there is one at least, by
+// its meaning; `data` has seed->size bytes.
+void fuzz_mutate_field(uint8_t *data, const seed_t *seed);
+
 #endif // EMBER_FUZZ_MUTATE_H

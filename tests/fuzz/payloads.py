@@ -16,7 +16,7 @@ from ember.files.xnnpack_schema import GRAPH
 from ember.program import Program
 
 CASES = Path(__file__).parents[1] / "cases"
-QS8 = 3  # a datatype
+QS8, NONE = 3, 0xFFFFFFFF  # a datatype; no external value
 
 
 def read(case: str) -> tuple[Program, Record]:
@@ -129,6 +129,95 @@ def flagged_values(case: str) -> bytes:
     return with_payload(one, payload_of(graph))
 
 
+def _as(case: str, before: str, after: str, **fields: object) -> bytes:
+    """Nodes of a kind are of another one."""
+    one, graph = read(case)
+    for each in graph["xnodes"]:
+        kind, table = each["node"]
+        if kind == before:
+            each["node"] = (after, {**table, **fields})
+    return with_payload(one, payload_of(graph))
+
+
+def multiplied(case: str) -> bytes:
+    """Products in place of sums."""
+    return _as(case, "Add", "Multiply")
+
+
+def bent(case: str) -> bytes:
+    """ELU, which the exporter does not delegate."""
+    return _as(case, "LeakyReLU", "ELU", alpha=0.5)
+
+
+def _int8(value: Record, number: int) -> Record:
+    quantised = {**value, "datatype": QS8, "external_id": NONE, "flags": 0}
+    params = ("PerTensorQuant", {"scale": 0.02 * number, "zero_point": -number})
+    table = {"tensor_value": {**quantised, "id_out": number}, "quant_params": params}
+    return {"value": ("XNNQuantizedTensorValue", table)}
+
+
+def _widened(one: Program, by: int, axis: int) -> Program:
+    """With `by` times as many channels in each tensor."""
+    (method,) = one.methods
+    values = []
+    for value in method.values:
+        assert isinstance(value, program.Tensor)
+        sizes = list(value.sizes)
+        sizes[axis] *= by
+        allocation = value.allocation
+        if allocation is not None:
+            allocation = replace(allocation, offset=by * allocation.offset)
+        values.append(replace(value, sizes=tuple(sizes), allocation=allocation))
+    planned = tuple(by * size for size in method.planned_sizes)
+    method = replace(method, values=tuple(values), planned_sizes=planned)
+    return replace(one, methods=(method,))
+
+
+def _table(case: str, kind: str, axis: int, **fields: object) -> bytes:
+    """The one node of a case, of another kind, in static int8 and of so many elements
+    that tables are made: input -> int8 -> node -> int8 -> output."""
+    by = 8
+    one, graph = read(case)
+    (node,) = graph["xnodes"]
+    table = {**node["node"][1], **fields}
+    for value in tensors(graph):
+        value["dims"] = (*value["dims"][:-1], by * value["dims"][-1])
+    given, made = table["input_id"], table["output_id"]
+    before, after = len(graph["xvalues"]), len(graph["xvalues"]) + 1
+    by_id = {value["id_out"]: value for value in tensors(graph)}
+    graph["xvalues"] = (
+        *graph["xvalues"],
+        _int8(by_id[given], before),
+        _int8(by_id[made], after),
+    )
+    steps = [
+        ("Convert", {"input_id": given, "output_id": before, "flags": 0}),
+        (kind, {**table, "input_id": before, "output_id": after}),
+        ("Convert", {"input_id": after, "output_id": made, "flags": 0}),
+    ]
+    graph["xnodes"] = tuple(
+        {"node": step, "debug_handle": 1, "output_min_max": None} for step in steps
+    )
+    return with_payload(_widened(one, by, axis), payload_of(graph))
+
+
+def table_elu(case: str) -> bytes:
+    return _table(case, "ELU", -1, alpha=0.5)
+
+
+def table_tanh(case: str) -> bytes:
+    return _table(case, "Tanh", -1)
+
+
+def table_again(case: str) -> bytes:
+    """From int8 to int8 with other numbers."""
+    return _table(case, "Convert", -1)
+
+
+def int8_pooling(case: str) -> bytes:
+    return _table(case, "MaxPooling2d", 1)
+
+
 _EACH = ("mlp", "mlp_static", "mlp_qd8", "mlp_int4", "layer_conv_qs8")
 _EACH += ("rare_int4_odd",)
 # How it is written, and a case.
@@ -139,4 +228,11 @@ FORMS: list[tuple[Callable[[str], bytes], str]] = [
     *((flagged_values, case) for case in _EACH),
     (marked_inputs, "layer_linear_qd8"),
     (marked_inputs, "mlp_int4"),
+]
+# How it becomes another graph, of nodes that no exported case has, and a case.
+OTHERS: list[tuple[Callable[[str], bytes], str]] = [
+    (multiplied, "cnn_static"),
+    (bent, "layer_leaky_relu_f32"),
+    *((form, "layer_relu_f32") for form in (table_elu, table_tanh, table_again)),
+    (int8_pooling, "layer_max_pool_f32"),
 ]

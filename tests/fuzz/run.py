@@ -37,7 +37,10 @@ from ember.toolchain import libraries  # noqa: E402
 SOURCES = (
     *(
         f"tests/fuzz/{name}.c"
-        for name in ("fuzz", "mutate", "execute", "table", "guard")
+        for name in (
+            *("fuzz", "mutate", "execute", "table"),
+            *("guard", "guard_memory", "guard_nodes"),
+        )
     ),
     "tests/unit/c/toys.c",
 )
@@ -73,7 +76,8 @@ def build(folder: Path, wanted: argparse.Namespace) -> Path:
     tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
     table = kernels.operator_table(kernels_tried(wanted))
     tables[0].write_text(_guarded(table) if wanted.guards else table)
-    tables[1].write_text(kernels.backend_table(listed.backends, wanted.isa))
+    table = kernels.backend_table(listed.backends, wanted.isa)
+    tables[1].write_text(_guarded_nodes(table) if wanted.guards else table)
     sources = [*(ROOT / name for name in SOURCES), *tables, *wanted.own]
     includes = [f"-I{ROOT / one}" for one in INCLUDES]
     objects = made.compile(sources, folder, includes, given=sources)
@@ -96,6 +100,21 @@ def _guarded(table: str) -> str:
     first = table.index("static const ember_kernel_t")
     rest = table[first:].replace("&ember_kernel_", "&guarded_kernel_")
     return f'{table[:first]}#include "guard.h"\n{guarded}\n{rest}'
+
+
+def _guarded_nodes(table: str) -> str:
+    """A table of backends with each kernel of XNNPACK's nodes between guards."""
+    declared = r"^extern const struct ember_xnnpack_kernel ember_xnnpack_(\w+);\n"
+    nodes = "\n".join(f"GUARDED_NODE({name});" for name in nodes_tried(table))
+    table = re.sub(declared, "", table, flags=re.M)
+    first = table.index("extern const struct ember_xnnpack_kernel *const")
+    rest = table[first:].replace("    &ember_xnnpack_", "    &guarded_xnnpack_")
+    return f'{table[:first]}#include "guard_nodes.h"\n{nodes}\n{rest}'
+
+
+def nodes_tried(table: str) -> list[str]:
+    """Kernels of XNNPACK's nodes that a table of backends has."""
+    return re.findall(r"^    &ember_xnnpack_(\w+),", table, re.M)
 
 
 def kernels_tried(wanted: argparse.Namespace) -> dict[str, list[str]]:
@@ -230,6 +249,8 @@ def fuzz(program: Path, packed: Path, wanted: argparse.Namespace) -> int:
         guarded = sum((job.guarded for job in jobs), Counter())
         print(f"fuzz: {guarded.total()} calls of {len(guarded)} kernels between guards")
         tried = {name for names in kernels_tried(wanted).values() for name in names}
+        table = kernels.backend_table(kernels.load().backends, wanted.isa)
+        tried |= {f"xnnpack_{name}" for name in nodes_tried(table)}
         missed = sorted(tried - set(guarded))
         print(f"fuzz: never called: {' '.join(missed) or 'none'}")
     return 1 if reports else 0

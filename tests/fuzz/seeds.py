@@ -83,7 +83,7 @@ def _calls() -> Iterator[Seed]:
 
 
 def _old_payloads() -> Iterator[Seed]:
-    for form, case in payloads.FORMS:
+    for form, case in (*payloads.FORMS, *payloads.OTHERS):
         data = form(case)
         if len(data) <= MOST_BYTES:
             yield Seed(f"xnnpack_{case} {form.__name__}", data)

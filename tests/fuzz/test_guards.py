@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from ember import kernels
+from ember.boards import isa
 
 pytestmark = [pytest.mark.slow, pytest.mark.broad]
 FUZZ = Path(__file__).parent
@@ -95,13 +96,34 @@ SETS: dict[str, Sequence[str]] = {
     "advanced simd": ("neon",),
     "hvx": ("hvx",),
 }
+# The same for kernels of XNNPACK's nodes.
+NODES: dict[str, Sequence[str]] = {
+    "portable": (),
+    "advanced simd": ("neon",),
+    "products of int8": ("neon", "dot"),
+    "products of matrices": ("neon", "dot", "i8mm"),
+    "products of float16": ("neon", "fhm"),
+    "sme": ("neon", "dot", "i8mm", "fhm", "sme"),
+    "hvx": ("hvx",),
+}
+
+
+# The seeds' convolutions of this kind are small: portable C takes them.
+SELDOM_NODES = {"xnnpack_conv_2d_qd8_qc8_hvx"}
 
 
 def words_of(kind: str, tmp_path: Path) -> list[str | Path]:
-    words: list[str | Path] = []
-    for name in SETS[kind]:
-        words += ["--isa", name]
-    return [*words, "--cases", CONFORMANCE, "--folder", tmp_path, "--variants", "4"]
+    words: list[str | Path] = ["--cases", CONFORMANCE, "--folder", tmp_path]
+    return [*words, "--variants", "4", *_sets(SETS[kind])]
+
+
+def nodes_of(kind: str, tmp_path: Path) -> list[str | Path]:
+    words: list[str | Path] = ["--pattern", "xnnpack", "--folder", tmp_path]
+    return [*words, *_sets(NODES[kind])]
+
+
+def _sets(names: Sequence[str]) -> list[str]:
+    return [word for name in names for word in ("--isa", name)]
 
 
 def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
@@ -124,18 +146,64 @@ def test_kernels_use_what_they_were_given(kind: str, tmp_path: Path) -> None:
 
 
 def of_set(name: str, kind: str) -> bool:
-    return name.endswith(tuple(f"_{isa}" for isa in SETS[kind]))
+    return isa.of(name) in SETS[kind]
 
 
-def test_every_kernel_runs_between_guards(tmp_path: Path) -> None:
-    """Also those that seldom get a call: each is tried first once."""
-    words = words_of("portable", tmp_path)
-    listed = kernels.load().all([])
-    names: set[str] = set()
-    for turn in range(max(map(len, listed.values()))):
-        names |= ran(fuzz(*words, "--rotate", str(turn), "--seeds"))
-    missed = {name for found in listed.values() for name in found} - names
-    assert missed <= SELDOM, missed - SELDOM
+@pytest.mark.parametrize("kind", NODES)
+def test_nodes_use_what_they_were_given(kind: str, tmp_path: Path) -> None:
+    """Kernels of XNNPACK's nodes, each of them alone."""
+    words = nodes_of(kind, tmp_path)
+    names = ran(fuzz(*words, "--seeds"))
+    listed = kernels.load().backends["XnnpackBackend"].kernels
+    last = NODES[kind][-1] if NODES[kind] else None
+    own = {f"xnnpack_{name}" for name in listed if isa.of(name) == last}
+    assert own
+    assert own <= names | SELDOM_NODES, own - names
+    done = fuzz(*words, "--mutations", "20000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert calls_of(done) > 20_000
+
+
+WRONG_NODE = """
+#include "backends/xnnpack/graph/packing.h"
+#include "backends/xnnpack/nodes/elements.h"
+static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {{
+    node->scratch = 24;
+    return ember_xnn_unary_prepare(graph, node);
+}}
+static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {{
+    volatile uint8_t *y = node->out[0]->data, *scratch = graph->work;
+    const volatile uint8_t *x = node->in[0]->constant;
+    const volatile uint32_t *params = node->params;
+    for (uint32_t i = 0; i < node->out[0]->bytes; i++) {{ y[i] = x[i]; }}
+    for (uint32_t i = 0; i < 24; i++) {{ scratch[i] = 0; }}
+    {statement};
+    (void)params;
+}}
+XNN_KERNEL(elu, NULL, ember_xnn_shape_same, XNN_KIND(ELU));
+"""
+NODE_STATEMENTS = {
+    "nothing": "",
+    "reads behind": "y[0] = x[node->in[0]->bytes]",
+    "writes behind": "y[node->out[0]->bytes] = 1",
+    "writes before": "y[-1] = 1",
+    "scratch": "scratch[24] = 1",
+    "parameters": "y[0] = (uint8_t)params[1]",
+    "the graph": "y[0] = (uint8_t)graph->values[0].rank",
+}
+
+
+@pytest.mark.parametrize("what", NODE_STATEMENTS)
+def test_what_a_node_was_not_given_is_seen(tmp_path: Path, what: str) -> None:
+    source = tmp_path / "elu.c"
+    source.write_text(WRONG_NODE.format(statement=NODE_STATEMENTS[what]))
+    words = ["--own", source, "--pattern", " bent", "--seeds", "--folder", tmp_path]
+    done = fuzz(*words)
+    assert (done.returncode == 0) == (what == "nothing"), done.stdout + done.stderr
+    if what == "nothing":
+        assert "xnnpack_elu" in ran(done)
+    else:
+        assert re.search("Sanitizer|runtime error", done.stdout + done.stderr)
 
 
 @pytest.mark.long
@@ -150,3 +218,13 @@ def test_a_million_random_calls_use_what_they_were_given(
         assert done.returncode == 0, done.stdout + done.stderr
         calls += calls_of(done)
     assert calls >= 1_000_000
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", NODES)
+def test_a_million_random_nodes_use_what_they_were_given(
+    kind: str, tmp_path: Path
+) -> None:
+    done = fuzz(*nodes_of(kind, tmp_path), "--mutations", "650000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert calls_of(done) >= 1_000_000

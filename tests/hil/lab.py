@@ -74,7 +74,7 @@ class Lab:
         holder = re.search(r"acquired: (.*)", shown)[1]
         return None if holder == "None" else holder
 
-    def wait_for_holder(self, name, is_held, seconds=30):
+    def wait_for_holder(self, name, is_held, seconds=120):
         deadline = time.monotonic() + seconds
         while (self.holder(name) is not None) != is_held:
             assert time.monotonic() < deadline, f"{name}: {self.holder(name)}"

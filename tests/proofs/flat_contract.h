@@ -60,6 +60,15 @@ const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
     return offsets;
 }
 
+const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t vtable,
+                                             uint32_t kinds, ember_layout_t *layouts) {
+    (void)flat;
+    (void)vtable;
+    layouts[1] = layouts[0];
+    any_layout(&layouts[0], kinds);
+    return layouts;
+}
+
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
     REQUIRE(offset == 0 || (is_table(table) && fits(place_of(table), offset, kind)));

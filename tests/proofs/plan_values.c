@@ -18,12 +18,24 @@ bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes
     return false;
 }
 
-void prove_plan_number(void) {
+void prove_plan_value(void) {
     ember_flat_t flat;
+    ember_value_t value = {.kind = EMBER_NONE};
     any_file();
     any_reader(&flat);
-    (void)ember_plan_number(&flat, any_table());
-    REACHED("number");
+    any_layouts(&flat, LAYOUT_UNION, UNION_FIELDS);
+    any_layouts(&flat, LAYOUT_NUMBER, FLAT(0, FLAT_U64));
+    const ember_vector_t values = any_vector(FLAT_VEC4);
+    const uint8_t *body = ember_plan_value(&flat, values, nondet_uint32(), &value);
+    REQUIRE(body == NULL || is_table(body));
+    REQUIRE(body != NULL || (value.kind == EMBER_NONE && flat.status != EMBER_OK));
+    REQUIRE(value.kind >= EMBER_NONE && value.kind <= EMBER_OPTIONAL_TENSOR_LIST);
+    if (value.kind == EMBER_BOOL_LIST) {
+        proof_readable(value.as_list.items, value.as_list.count);
+        REACHED("list");
+    } else if (value.kind == EMBER_INT && flat.status == EMBER_OK) {
+        REACHED("number");
+    }
 }
 
 void prove_plan_scalar(void) {

@@ -1,4 +1,5 @@
-"""Loading clears the states of a method, and nothing else of its planned memory."""
+"""Loading and ember_method_reset() set the states of a method, and nothing else of its
+planned memory."""
 
 from __future__ import annotations
 
@@ -13,27 +14,37 @@ from ember.toolchain import emulator
 
 CASES = paths.root() / "tests" / "cases"
 APP = Path(__file__).parent / "apps" / "dirty_memory.c"
-M4 = "mps2-an386"
+M4, M55 = "mps2-an386", "mps3-an547"
+WITH = "same, also when reset, with state\n"
 LOAD = 2_000  # instructions that loading prepared firmware may take
 pytestmark = pytest.mark.qemu
 
 
-@pytest.mark.parametrize("board", ["host", M4])
+@pytest.mark.parametrize("board", ["host", M4, "qemu-a64"])
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("bundle_stream", "same, with state\n"),
-        ("special_counter_named", "same, with state\n"),
-        ("model_tokens_small", "same, with state\n"),
-        ("model_tokens_steps_small", "same, with state\n"),
-        ("model_lenet_small", "same, without state\n"),
+        ("bundle_stream", WITH),
+        ("special_counter_named", WITH),
+        ("model_tokens_small", WITH),
+        ("model_tokens_steps_small", WITH),
+        ("model_lenet_small", "same, also when reset, without state\n"),
     ],
 )
-def test_states_start_at_zero(name: str, said: str, board: str, tmp_path: Path) -> None:
+def test_states_start_again(name: str, said: str, board: str, tmp_path: Path) -> None:
     built = build.build(
         CASES / name, board, out=tmp_path, options=build.Options(app=APP)
     )
     assert emulator.run(built.board, built.firmware).check(APP.name).text == said
+
+
+@pytest.mark.parametrize("board", [M4, M55])
+def test_states_of_prepared_firmware_start_again(board: str, tmp_path: Path) -> None:
+    options = build.Options(app=APP, prepared=True)
+    built = build.build(
+        CASES / "bundle_log_mel_stream", board, out=tmp_path, options=options
+    )
+    assert emulator.run(built.board, built.firmware).check(APP.name).text == WITH
 
 
 @pytest.mark.parametrize("name", ["int8_resnet8_small_m4", "model_lenet_small"])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -76,6 +76,9 @@ ARM = Target(
     runner=("qemu-arm",),
 )
 TARGETS = (SANITIZED, PLAIN, ARM)
+# For tests that load the core as a library.
+APART = replace(SANITIZED, name="host-apart", command=(*SANITIZED.command, "-fPIC"))
+CORE_LIBRARY = "libcore.so"
 COVERAGE = Target(
     "host-coverage",
     (
@@ -117,7 +120,6 @@ class Builder:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._objects: dict[str, list[str]] = {}
-        self._own: dict[tuple[str, str], list[str]] = {}  # objects of a test itself
 
     def build(self, target: Target, topic: str, *sources: Path) -> Path:
         """The executable of a test, whose target's tools are there."""
@@ -126,20 +128,24 @@ class Builder:
         extra = [*link, *_arm_libraries()] if target is ARM else []
         flags = [*target.command, *includes()]
         own = [self._object(target, topic, source) for source in sources]
-        self._own[target.name, topic] = own
         _compile([*flags, *own, *self._core(target), *extra, "-o", str(program)])
         return program
 
-    def relinked(self, target: Target, topic: str, part: str, changed: Path) -> Path:
-        """The same with another object in place of a part of the core."""
-        program = self._folder / f"{topic}-{target.name}-{part}"
-        core = [
-            str(changed) if Path(one).stem == part else one
-            for one in self._core(target)
-        ]
-        own = self._own[target.name, topic]
-        _compile([*target.command, *own, *core, "-o", str(program)])
+    def build_apart(self, target: Target, topic: str, *sources: Path) -> Path:
+        """The executable of a test that loads the core as a library: `library`."""
+        program = self._folder / f"{topic}-{target.name}"
+        own = [self._object(target, topic, source) for source in sources]
+        library = self.library(target, self._folder / CORE_LIBRARY)
+        _compile([*target.command, *own, str(library), "-o", str(program)])
         return program
+
+    def library(self, target: Target, path: Path, **changed: Path) -> Path:
+        """The core as a library, with other objects in place of parts of it."""
+        if changed or not path.is_file():
+            core = [changed.get(Path(one).stem, one) for one in self._core(target)]
+            words = [*target.command, "-shared", f"-Wl,-soname,{CORE_LIBRARY}"]
+            _compile([*words, *map(str, core), "-o", str(path)])
+        return path
 
     def _object(self, target: Target, topic: str, source: Path) -> str:
         built = self._folder / f"{topic}-{target.name}-{source.stem}.o"
@@ -170,7 +176,11 @@ def includes() -> list[str]:
 
 
 def run(
-    target: Target, program: Path, *arguments: str, **environment: str
+    target: Target,
+    program: Path,
+    *arguments: str,
+    timeout: float = 120,
+    **environment: str,
 ) -> subprocess.CompletedProcess[str]:
     command = [*target.runner, str(program), *arguments]
     return subprocess.run(
@@ -178,7 +188,7 @@ def run(
         capture_output=True,
         text=True,
         check=False,
-        timeout=120,
+        timeout=timeout,
         # Files are kept.
         env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0", **environment},
     )

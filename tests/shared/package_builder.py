@@ -24,6 +24,7 @@ from ember.files import flat
 from ember.files.flat.tables import U8, Enum, Scalar, Table, Text, Union, Vector
 from ember.program import writer
 
+MOST_SHARED = 24  # bytes
 _NAMES = {"float": "float32", "double": "float64"}
 
 
@@ -44,6 +45,7 @@ class _Records:
     def __init__(self, builder: Any, aligns: dict[str, int]) -> None:
         self._builder = builder
         self._aligns = aligns
+        self._shared: dict[tuple[str, bytes], int] = {}
 
     def table(self, table: Table, record: flat.Record) -> int:
         scalars: list[tuple[int, Scalar, Any]] = []
@@ -54,7 +56,8 @@ class _Records:
             if value is None:
                 continue
             if isinstance(kind, Scalar):
-                if kind.packer.pack(value) != kind.packer.pack(one.default):
+                default = kind.packer.pack(one.default)
+                if table.whole or kind.packer.pack(value) != default:
                     scalars.append((slot, kind, value))
             elif isinstance(kind, Union):
                 tags = [member.name for member in kind.tables]
@@ -86,7 +89,13 @@ class _Records:
             return int(self._builder.CreateString(value))
         assert isinstance(kind, Vector)
         if isinstance(kind.of, Scalar):
-            return self._scalars(kind.of, value, max(align, kind.align, kind.of.width))
+            align = max(align, kind.align, kind.of.width)
+            if not kind.shared or len(value) * kind.of.width > MOST_SHARED:
+                return self._scalars(kind.of, value, align)
+            key = kind.of.code, struct.pack(f"<{len(value)}{kind.of.code}", *value)
+            if key not in self._shared:
+                self._shared[key] = self._scalars(kind.of, value, align)
+            return self._shared[key]
         parts = [self._part(kind.of, item, 1) for item in value]
         self._builder.StartVector(4, len(parts), 4)
         for part in reversed(parts):

@@ -12,12 +12,14 @@ from pathlib import Path
 from benchmarks import (
     core,
     cycles,
+    dialects,
     hvx,
     int8,
     markdown,
     models,
     report,
     report_cycles,
+    report_hexagon,
     sizes,
     sme,
     sweeps,
@@ -27,6 +29,7 @@ from ember import output, paths
 from ember.errors import SdkError
 
 _PAGE = Path("docs") / "performance.md"
+_CADENCE = Path("docs") / "cadence.md"
 
 
 def main() -> int:
@@ -66,7 +69,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     _with_baseline(timed).set_defaults(command=_cycles)
     packets = commands.add_parser("hvx", help="int8 layers and models on Hexagon")
+    packets.add_argument(
+        "--whole", action="store_true", help="five whole int8 models instead"
+    )
     _with_baseline(packets).set_defaults(command=_hvx)
+    beside = commands.add_parser(
+        "cadence", help=f"its int8 layers beside those of cortex_m, for {_CADENCE}"
+    )
+    beside.add_argument("--board", choices=dialects.BOARDS, help="this one alone")
+    beside.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    beside.add_argument(
+        "--update", action="store_true", help="write the table of the page"
+    )
+    beside.set_defaults(command=_cadence)
     wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
@@ -82,6 +97,9 @@ def _parser() -> argparse.ArgumentParser:
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
+    )
+    page.add_argument(
+        "--hexagon", action="store_true", help="only Hexagon's, from its baseline"
     )
     page.set_defaults(command=_report)
     return parser
@@ -142,7 +160,8 @@ def _cycles(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _hvx(options: argparse.Namespace, folder: Path) -> int:
-    costs = hvx.measure(folder)
+    measure = hvx.measure_whole if options.whole else hvx.measure
+    costs = measure(folder)
     table = output.table("layer or model", ">MACs", ">packets", ">MAC/packet")
     for one in costs:
         table.add_row(one.name, f"{one.macs:,}", f"{one.packets:,}", f"{one.each:.1f}")
@@ -151,6 +170,30 @@ def _hvx(options: argparse.Namespace, folder: Path) -> int:
     if options.update:
         hvx.write_baseline(costs)
     return _told(hvx.worse(costs, hvx.baseline()) if options.check else [])
+
+
+def _cadence(options: argparse.Namespace, folder: Path) -> int:
+    if options.board and options.update:
+        raise SdkError("--update writes the columns of all boards: leave out --board")
+    names = [options.board] if options.board else dialects.BOARDS
+    costs = dialects.measure(folder, names)
+    columns = (">cortex_m", ">last", ">", ">first", ">")
+    table = output.table("layer", "board", *columns)
+    for one in costs:
+        first = "" if one.first is None else f"{one.first:,}"
+        ratios = ("" if x is None else f"{x:.2f}" for x in one.ratios)
+        last_by, first_by = ratios
+        counts = (f"{one.cortex_m:,}", f"{one.last:,}", last_by, first, first_by)
+        table.add_row(one.layer, one.board, *counts)
+    output.console(options.json, columns=120).print(table)
+    output.write_json([asdict(one) for one in costs], options.json)
+    if options.update:
+        path = paths.root() / _CADENCE
+        page = markdown.merged(
+            path.read_text(encoding="utf-8"), dialects.section(costs)
+        )
+        path.write_text(page, encoding="utf-8")
+    return 0
 
 
 def _work(options: argparse.Namespace, folder: Path) -> int:
@@ -214,8 +257,11 @@ def _show(figures: core.Figures, json_to: str | None) -> None:
 
 
 def _report(options: argparse.Namespace, folder: Path) -> int:
-    text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
-    if not options.cycles:
+    if options.hexagon:
+        text = report_hexagon.section(hvx.baseline())
+    else:
+        text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
+    if not options.cycles and not options.hexagon:
         text = _all_but_cycles(folder) + text
     path = paths.root() / _PAGE
     page = markdown.merged(path.read_text(encoding="utf-8"), text)

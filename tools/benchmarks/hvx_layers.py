@@ -104,7 +104,9 @@ LAYERS: tuple[Layer, ...] = (
 )
 
 
-class _Writer:
+class Writer:
+    """Values of a method with one call, and its constants."""
+
     def __init__(self) -> None:
         self.values: list[types.Value] = []
         self.constants: list[bytes] = [b""]
@@ -121,10 +123,14 @@ class _Writer:
     def pair(self, item: int) -> int:
         return self.add(types.IntList(tuple(self.numbers(item, item))))
 
-    def planned(self, dtype: DType, sizes: tuple[int, ...]) -> int:
+    def planned(
+        self, dtype: DType, sizes: tuple[int, ...], channels_last: bool = True
+    ) -> int:
+        order = _CHANNELS_LAST if len(sizes) == 4 and channels_last else None
         place = types.Allocation(1, self.end)
         self.end += -(-math.prod(sizes) // _ALIGN) * _ALIGN
-        return self.add(types.Tensor(dtype, sizes, _order(sizes), 0, place))
+        order = order or tuple(range(len(sizes)))
+        return self.add(types.Tensor(dtype, sizes, order, 0, place))
 
     def constant(self, dtype: DType, array: np.ndarray, *sizes: int) -> int:
         self.constants.append(array.tobytes())
@@ -141,42 +147,45 @@ class _Writer:
         return self.constant(DType.INT32, items, count)
 
 
-def _order(sizes: tuple[int, ...]) -> tuple[int, ...]:
-    return _CHANNELS_LAST if len(sizes) == 4 else tuple(range(len(sizes)))
-
-
 def written(layer: Layer) -> bytes:
     """The program: an input, the layer, its output."""
-    writer = _Writer()
+    writer = Writer()
     if isinstance(layer, Linear):
         name, args, x = "cortex_m::quantized_linear", *_linear(writer, layer)
     else:
         kind = "depthwise_conv2d" if layer.depthwise else "conv2d"
         kind = "transpose_conv2d" if layer.transposed else kind
         name, args, x = f"cortex_m::quantized_{kind}", *_convolution(writer, layer)
+    return program_of(writer, types.Operator(name, "out"), args, x)
+
+
+def program_of(
+    writer: Writer, operator: types.Operator, args: list[int], *inputs: int
+) -> bytes:
+    """A call, the last of whose arguments is its output."""
     method = types.Method(
         name="forward",
         values=tuple(writer.values),
-        inputs=(x,),
+        inputs=inputs,
         outputs=(args[-1],),
         chains=(types.Chain((types.KernelCall(0, (*args, args[-1])),)),),
-        operators=(types.Operator(name, "out"),),
+        operators=(operator,),
         planned_sizes=(0, writer.end),
     )
     constants = tuple(writer.constants)
     return program.write(types.Program(methods=(method,), constants=constants))
 
 
-def _shift(products: int) -> int:
+def shift_of(products: int) -> int:
     """To the right, such that sums of so many products fill int8."""
     return -(products.bit_length() // 2 + 5)
 
 
-def _linear(writer: _Writer, layer: Linear) -> tuple[list[int], int]:
+def _linear(writer: Writer, layer: Linear) -> tuple[list[int], int]:
     x = writer.planned(DType.INT8, (layer.rows, layer.inner))
     by = [
         writer.add(types.IntList(tuple(writer.numbers(item))))
-        for item in (1_500_000_000, _shift(layer.inner))
+        for item in (1_500_000_000, shift_of(layer.inner))
     ]
     args = [
         x,
@@ -191,11 +200,11 @@ def _linear(writer: _Writer, layer: Linear) -> tuple[list[int], int]:
     return args, x
 
 
-def _convolution(writer: _Writer, layer: Convolution) -> tuple[list[int], int]:
+def _convolution(writer: Writer, layer: Convolution) -> tuple[list[int], int]:
     x = writer.planned(DType.INT8, (1, layer.channels, layer.height, layer.width))
     taps = (layer.kernel, layer.kernel)
     plain = (layer.filters, *taps, layer.channels // layer.groups)
-    shift = _shift(layer.kernel**2 * (1 if layer.depthwise else plain[-1]))
+    shift = shift_of(layer.kernel**2 * (1 if layer.depthwise else plain[-1]))
     multiplier = [layer.filters // layer.channels] if layer.depthwise else []
     pairs = [layer.stride, layer.padding]
     pairs += [layer.out_padding] if layer.transposed else []

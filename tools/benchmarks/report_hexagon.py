@@ -18,8 +18,9 @@ _HEAD = """
 ## Hexagon
 
 Packets of `tools/bench hvx` on `hexagon-v68`: layers and models of the `cortex_m`
-dialect, and programs with delegates to XNNPACK (`xnnpack_*`, whole, with what is not
-delegated). A packet holds one to four instructions; it is
+dialect, programs with delegates to XNNPACK (`xnnpack_*`, whole, with what is not
+delegated), and of `tools/bench hvx --whole` five int8 models as exported for Cortex-M4.
+A packet holds one to four instructions; it is
 [not a cycle](hexagon.md#what-is-emulated).
 
 """
@@ -29,7 +30,8 @@ _NOTES = """
   a scale for each filter where the operator has, pack weights in each run, and are
   those of portable C, bit by bit.
 - `tools/bench hvx --check` fails when a figure is more than 2 % worse than
-  [the baseline](../tools/benchmarks/hvx.json), which this table shows.
+  [the baseline](../tools/benchmarks/hvx.json), which this table shows
+  (`tools/bench report --hexagon`).
 """
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -105,7 +106,9 @@ def external_with_state() -> Exported:
         external_constants=True, passes=[InitializedMutableBufferPass(["total"])]
     )
     module = nn.Sequential(nn.Linear(3, 2), Counter(3.0))
-    return exported_module(module, *[(torch.randn(3),)] * 3, config=config)
+    counted = exported_module(module, *[(torch.randn(3),)] * 3, config=config)
+    again = replace(counted.runs[0], reset=True)
+    return replace(counted, runs=[*counted.runs, again])
 
 
 def stack_traced() -> Exported:

@@ -3,81 +3,95 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import c_programs
 import crafted
 import programs as toy_programs
-from c_programs import KERNELS, TESTS, TOPICS, Target
+from c_programs import CORE_LIBRARY, KERNELS, TESTS, TOPICS, Target
 
 _APART = ("test_slots", "test_verify")  # of code beside the core
+_LEAST_SECONDS = 5  # until a test that does not end is taken for endless
 
 
 class CoreTests:
-    """Programs of all C tests in a folder, and the files that they read."""
+    """Programs of all C tests in a folder, and the files that they read. With `apart`
+    they load the core, of which parts can be changed."""
 
-    def __init__(self, folder: Path, target: Target) -> None:
+    def __init__(self, folder: Path, target: Target, apart: bool = False) -> None:
         self._target = target
         self._given = folder / "programs"
         self._given.mkdir()
         toy_programs.write_all(self._given)
         crafted.write_all(self._given)
-        built = folder / target.name
-        built.mkdir()
-        self._builder = c_programs.Builder(built)
-        self._sources = {
-            topic: [TESTS / f"{topic}.c"] for topic in TOPICS if topic not in _APART
-        }
-        self._sources["kernels"] = [TESTS / "kernels.c", *KERNELS]
-        self._sources["crafted"] = [TESTS / "crafted.c"]
+        self._built = folder / target.name
+        self._built.mkdir()
+        (self._built / "changed").mkdir()
+        self._builder = c_programs.Builder(self._built)
+        self._files = crafted.collect()
+        self._answers = {f"{one.file} {one.stage} {one.status}" for one in self._files}
+        build = self._builder.build_apart if apart else self._builder.build
         self.programs = {
-            name: self._builder.build(target, name, *files)
-            for name, files in self._sources.items()
+            name: build(target, name, *files) for name, files in _sources().items()
         }
+        self._order: dict[str, list[str]] = {}  # for each part: what killed last
+        self._seconds = dict.fromkeys(self.programs, 120.0)
 
     def run(self, name: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """One of the programs; of `crafted` the answers are in stderr."""
-        files = [one.file for one in crafted.collect()] if name == "crafted" else []
+        files = [one.file for one in self._files] if name == "crafted" else []
         return c_programs.run(
             self._target,
             self.programs[name],
             str(self._given),
             *files,
-            **environment,
+            timeout=self._seconds[name],
+            **{"LD_LIBRARY_PATH": str(self._built), **environment},
         )
 
-    def killer(self, part: str, changed: Path) -> str | None:
-        """The first test that fails, or does not end, with another object for a part of
-        the core."""
+    def failing(self) -> str | None:
+        """The first test that fails as the core is; takes the times of all."""
         for name in self.programs:
-            other = self._builder.relinked(self._target, name, part, changed)
-            kept, self.programs[name] = self.programs[name], other
-            try:
-                if next(self._failures_of(name), None) is not None:
-                    return name
-            except subprocess.TimeoutExpired:
+            began = time.monotonic()
+            if not self._passes(name):
                 return name
-            finally:
-                self.programs[name] = kept
+            seconds = time.monotonic() - began
+            self._seconds[name] = max(_LEAST_SECONDS, 20 * seconds)
         return None
 
-    def failures(self) -> Iterator[str]:
-        """What is not as it should be, with the name of the test; until nobody asks."""
-        for name in self.programs:
-            yield from self._failures_of(name)
+    def killer(self, part: str, changed: Path) -> str | None:
+        """A test that fails, or does not end, with another object for a part of the
+        core."""
+        folder = self._built / "changed"
+        self._builder.library(self._target, folder / CORE_LIBRARY, **{part: changed})
+        order = self._order.setdefault(part, sorted(self.programs, key=_likely(part)))
+        for name in order:
+            try:
+                passes = self._passes(name, LD_LIBRARY_PATH=str(folder))
+            except subprocess.TimeoutExpired:
+                passes = False
+            if not passes:
+                order.remove(name)
+                order.insert(0, name)
+                return name
+        return None
 
-    def _failures_of(self, name: str) -> Iterator[str]:
-        done = self.run(name)
+    def _passes(self, name: str, **environment: str) -> bool:
+        done = self.run(name, **environment)
         if name == "crafted":
-            yield from _wrong_answers(done.stderr)
-        elif done.returncode != 0:
-            yield name
+            return self._answers <= set(done.stderr.splitlines())
+        return done.returncode == 0
 
 
-def _wrong_answers(text: str) -> Iterator[str]:
-    lines = [line.partition(" ") for line in text.splitlines()]
-    answers = {name: answer for name, _, answer in lines}
-    for one in crafted.collect():
-        if answers.get(one.file) != f"{one.stage} {one.status}":
-            yield one.file
+def _sources() -> dict[str, list[Path]]:
+    sources = {topic: [TESTS / f"{topic}.c"] for topic in TOPICS if topic not in _APART}
+    sources["kernels"] = [TESTS / "kernels.c", *KERNELS]
+    sources["crafted"] = [TESTS / "crafted.c"]
+    return sources
+
+
+def _likely(part: str) -> Callable[[str], tuple[bool, str]]:
+    """Tests that are called like a part of the core come first."""
+    return lambda name: (part.partition("_")[0] not in name, name)

@@ -4,7 +4,8 @@
     tools/mutate --sample 60        so many, chosen by --seed
     tools/mutate --json -           {"killed": .., "mutants": .., "score": ..}
 
-A mutant is killed when a test fails or does not end; one that does not compile is none.
+A mutant is killed when a test fails or does not end; one that does not compile, or to
+the same instructions as before, is none.
 Those that compute the same are listed with the reason in tools/evidence/equivalent.yaml
 and are not counted. Exit status 1 below --least percent.
 """
@@ -22,7 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from c_programs import CORE, ROOT, SANITIZED, includes
+from c_programs import APART, CORE, ROOT, includes
 
 from evidence import mutants
 from evidence.core_tests import CoreTests
@@ -41,8 +42,8 @@ def verdicts(chosen: Sequence[Mutant]) -> Iterator[Verdict]:
     """What becomes of each; those that do not compile are left out."""
     with tempfile.TemporaryDirectory(prefix="ember-mutate-") as temporary:
         folder = Path(temporary)
-        tests = CoreTests(folder, SANITIZED)
-        first = next(tests.failures(), None)
+        tests = CoreTests(folder, APART, apart=True)
+        first = tests.failing()
         if first is not None:
             sys.exit(f"mutate: {first} fails without a mutant: mend it first")
         for mutant in chosen:
@@ -52,11 +53,25 @@ def verdicts(chosen: Sequence[Mutant]) -> Iterator[Verdict]:
 
 
 def _compiled(mutant: Mutant, folder: Path) -> Path | None:
+    """Its object; None when it does not compile, or is what it was: in a line that this
+    build leaves out, or of the same instructions when they are optimised."""
+    plain = ("gcc", "-std=c11", "-O2", "-g0")
+    before = _object(plain, mutant, mutant.path.read_text(encoding="utf-8"), folder)
+    same = before is not None and before.read_bytes()
+    after = _object(plain, mutant, mutant.text, folder)
+    if after is None or after.read_bytes() == same:
+        return None
+    return _object(APART.command, mutant, mutant.text, folder)
+
+
+def _object(
+    command: Sequence[str], mutant: Mutant, text: str, folder: Path
+) -> Path | None:
     source, target = folder / mutant.path.name, folder / "mutant.o"
-    source.write_text(mutant.text, encoding="utf-8")
+    source.write_text(text, encoding="utf-8")
     near = f"-I{mutant.path.parent}"
     # What is unused now, or compared in vain, is the mutant's.
-    words = [*SANITIZED.command, "-w", near, *includes(), "-c", str(source)]
+    words = [*command, "-w", near, *includes(), "-c", str(source)]
     done = subprocess.run([*words, "-o", str(target)], capture_output=True, check=False)
     return target if done.returncode == 0 else None
 
@@ -80,18 +95,32 @@ def _sample(count: int | None, seed: int) -> list[Mutant]:
     return random.Random(seed).sample(every, count)
 
 
+def _part(text: str) -> tuple[int, int]:
+    number, of = map(int, text.split("/"))
+    return number, of
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--sample", type=int, metavar="N", help="so many mutants")
     parser.add_argument("--seed", type=int, default=1, help="of the sample")
+    parser.add_argument(
+        "--part",
+        type=_part,
+        default=(1, 1),
+        metavar="N/OF",
+        help="each OFth of them, for several processes",
+    )
     parser.add_argument("--least", type=float, default=0, metavar="PERCENT")
     parser.add_argument("--json", metavar="FILE", help="- for standard output")
     asked = parser.parse_args()
     log = sys.stderr if asked.json == "-" else sys.stdout
     judged = []
-    for verdict in verdicts(_sample(asked.sample, asked.seed)):
+    chosen = _sample(asked.sample, asked.seed)
+    chosen = chosen[asked.part[0] - 1 :: asked.part[1]]
+    for verdict in verdicts(chosen):
         judged.append(verdict)
         if verdict.killer is None:
             print(f"lives: {_key(verdict.mutant)}", file=log, flush=True)

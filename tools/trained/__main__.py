@@ -9,7 +9,8 @@
 
 Needs an environment with PyTorch and ExecuTorch (docs/export.md). Packages go, without
 what they depend on, into the cache: only their weights are read. Each file in models/
-rebuilds one network in plain PyTorch, loads the weights by name, and makes inputs.
+rebuilds one network in plain PyTorch, loads the weights by name, makes inputs, and
+measures how well outputs do what the network is for (measure.py).
 Exit status 1 when a program that a flow made gives other numbers.
 """
 
@@ -34,7 +35,7 @@ from ember import paths  # noqa: E402
 MODELS = Path(__file__).parent / "models"
 PAGE = ROOT / "docs" / "trained-models.md"
 MARK = "<!-- tools/trained -->\n"
-BOARDS = ("mps3-an547", "qemu-a64")
+BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64")
 MODES = ("float", "int8")
 _SUPPORT = ("protobuf==7.36.2", "ml_dtypes==0.5.1")  # what reading ONNX needs
 
@@ -50,6 +51,8 @@ class Row:
     bytes: int = 0  # of the program
     ram: int = 0  # of the firmware
     distance: float = 0.0  # of the program's outputs from PyTorch's in floating point
+    pytorch: float = 0.0  # the task's measure: of the network in floating point,
+    on_board: float = 0.0  # and of the program on the board
     tests: int = 0  # calls with the same outputs on the board
     failure: str = ""
 
@@ -117,7 +120,21 @@ def row(name: str, mode: str, board: str, folder: Path) -> Row:
     tested = _ember(["test", str(program), "--board", board], folder)
     if "error" in tested:
         return Row(name, mode, board, **facts, failure=f"fails: {tested['error']}")
+    measured = _measured(name, program, board)
+    facts |= {"pytorch": measured["pytorch"], "on_board": measured["board"]}
     return Row(name, mode, board, **facts, tests=made["tests"])
+
+
+def _measured(name: str, program: Path, board: str) -> dict[str, float]:
+    """The task's measure, in PyTorch and on the board."""
+    command = [sys.executable, Path(__file__).parent / "measure.py"]
+    done = subprocess.run(
+        [*command, name, program, board],
+        check=True,
+        stdout=subprocess.PIPE,
+        env=environment(name),
+    )
+    return json.loads(done.stdout)
 
 
 def _ember(
@@ -142,16 +159,19 @@ def _ember(
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
-    yield "| Model | As | Board | Backend | Program | RAM | From PyTorch | Result |"
-    yield "|---|---|---|---|--:|--:|--:|---|"
+    columns = "Program | RAM | From PyTorch | Measure, PyTorch | on the board"
+    yield f"| Model | As | Board | Backend | {columns} | Result |"
+    yield "|---|---|---|---|--:|--:|--:|--:|--:|---|"
     yield from map(_line, rows)
 
 
 def _line(row: Row) -> str:
     distance = f"{row.distance:.2g}" if row.bytes else ""
+    measures = [f"{x:.3g}" if row.tests else "" for x in (row.pytorch, row.on_board)]
     return (
         f"| {row.model} | {row.mode} | {row.board} | {row.backend} |"
-        f" {_count(row.bytes)} | {_count(row.ram)} | {distance} | {row.result} |"
+        f" {_count(row.bytes)} | {_count(row.ram)} | {distance} |"
+        f" {measures[0]} | {measures[1]} | {row.result} |"
     )
 
 
@@ -180,7 +200,7 @@ def _key(line: str) -> tuple[str, ...]:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="tools/trained", description=__doc__)
     parser.add_argument("models", nargs="*", metavar="MODEL", help=", ".join(names()))
-    parser.add_argument("--board", action="append", help="default: both")
+    parser.add_argument("--board", action="append", help="default: all")
     parser.add_argument("--only", choices=MODES, help="default: both")
     parser.add_argument("--write", action="store_true", help="the table of the page")
     parser.add_argument("--json", type=Path, metavar="FILE", help="the rows, too")

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "describe.h"
 
-// A float convolution is one product of matrices only when its kernel is one pixel.
+// A float convolution is a single matrix product only if its kernel is one pixel.
 static bool is_product(const ember_xnn_node_t *node) {
     return node->kind != XNN_CONV_2D || node->in[0]->datatype == XNN_QS8 ||
            (node->params[CONV_KERNEL] == 1 && node->params[CONV_KERNEL + 1] == 1);
 }
 
-// What it packed, if the program can hold it in place of the weights.
+// What the node packed, if the program can hold it instead of the weights.
 static void describe_packed(const ember_xnn_graph_t *graph,
                             const ember_xnn_node_t *node,
                             ember_xnnpack_choice_t *choice) {
@@ -39,7 +39,7 @@ bool ember_xnnpack_describe(const void *handle, uint32_t index,
     return true;
 }
 
-// Bytes of values that are alive while node `index` runs.
+// Bytes of the values that are alive while node `index` runs.
 static uint32_t alive_at(const ember_xnn_graph_t *graph, uint32_t index) {
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < graph->value_count; i++) {

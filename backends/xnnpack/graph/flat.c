@@ -3,8 +3,8 @@
 
 #include "runtime_c/src/flat.c"
 
-// Where field `id` of `size` bytes lies in the table, inside the buffer; 0: absent. The
-// size of the table that the vtable states is not looked at, as in read_layout().
+// The place of field `id`, of `size` bytes, in the table, inside the buffer; 0: absent.
+// The table size in the vtable is ignored, as in read_layout().
 static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
                      uint32_t size) {
     const uint32_t most = flat_room(flat, flat->begin);
@@ -24,7 +24,7 @@ static uint32_t find(ember_flat_t *flat, const uint8_t *table, uint32_t id,
         return 0;
     }
     const uint32_t found = slot < end ? load_u16(vtable + slot) : 0;
-    if ((found & (size - 1) & 3) != 0 || // 8 bytes lie at multiples of 4
+    if ((found & (size - 1) & 3) != 0 || // 8 bytes are at multiples of 4
         (found != 0 && found + size > flat_room(flat, table) + 4)) {
         (void)ember_flat_malformed(flat);
         return 0;

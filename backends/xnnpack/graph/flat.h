@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The checked FlatBuffer reader for payloads: a copy of the core's under names of its
-// own, because a firmware's core keeps its reader to itself (ember_core.c). Tables of a
+// The checked FlatBuffer reader for payloads: a copy of the core's with different
+// names, because the core's reader is static in firmware (ember_core.c). Tables of a
 // payload have up to 20 fields, so they are read one by one, by id.
 #ifndef EMBER_XNNPACK_FLAT_H
 #define EMBER_XNNPACK_FLAT_H
@@ -23,22 +23,22 @@
 #define ember_flat_vector      ember_xnn_flat_vector
 #include "runtime_c/src/flat.h"
 
-// Scalar field `id` of a table; 0 when it is absent or malformed. A float as its bits.
+// Scalar field `id` of a table; 0 if it is absent or malformed. A float as its bits.
 uint32_t ember_xnn_u8(ember_flat_t *flat, const uint8_t *table, uint32_t id);
 uint32_t ember_xnn_u16(ember_flat_t *flat, const uint8_t *table, uint32_t id);
 uint32_t ember_xnn_u32(ember_flat_t *flat, const uint8_t *table, uint32_t id);
 float ember_xnn_float(ember_flat_t *flat, const uint8_t *table, uint32_t id);
-// SIZE_MAX when a size_t is too small.
+// SIZE_MAX if a size_t is too small.
 size_t ember_xnn_size(ember_flat_t *flat, const uint8_t *table, uint32_t id);
 
 // A table, or NULL.
 const uint8_t *ember_xnn_table(ember_flat_t *flat, const uint8_t *table, uint32_t id);
 
-// A vector of FLAT_VEC1, FLAT_VEC4 or FLAT_VEC8; empty when absent.
+// A vector of FLAT_VEC1, FLAT_VEC4 or FLAT_VEC8; empty if absent.
 ember_vector_t ember_xnn_vector(ember_flat_t *flat, const uint8_t *table, uint32_t id,
                                 uint32_t kind);
 
-// A float whose bits these are.
+// The float with these bits.
 static inline float float_of(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof(value));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a payload to a graph that can run: kernels, shapes, places in scratch.
+// Turns a payload into a graph that can run: kernels, shapes, places in scratch.
 #include "graph.h"
 
 #include "payload.h"
@@ -13,17 +13,17 @@ ember_status_t ember_xnn_bad(const ember_xnn_graph_t *graph) {
 
 ember_status_t ember_xnn_bad_shape(const ember_xnn_graph_t *graph) {
     if (graph->info == NULL) {
-        return EMBER_BACKEND; // while it runs: execute tells
+        return EMBER_BACKEND; // in execute; execute reports it
     }
     return ember_fail(graph->info->error, EMBER_BACKEND,
                       "xnnpack: sizes of a node do not fit");
 }
 
-// Bytes of `numel` elements in lines of `sizes`.
+// Bytes of `numel` elements in rows of `sizes`.
 static uint64_t bytes_of(const ember_xnn_value_t *value, uint64_t numel,
                          const int32_t *sizes) {
     const uint32_t size = ember_xnn_element_size(value->datatype);
-    if (size == 0) { // a line begins with a byte
+    if (size == 0) { // each row begins with a byte
         const uint64_t line = value->rank > 0 ? (uint64_t)sizes[value->rank - 1] : 1;
         return line == 0 ? 0 : numel / line * ((line + 1) / 2);
     }
@@ -43,7 +43,7 @@ bool ember_xnn_resize(const ember_xnn_graph_t *graph, ember_xnn_value_t *value,
     if (rank > XNN_MOST_DIMS) {
         return false;
     }
-    // Without zeros too, so that no part of the product is past 2^31.
+    // Ignoring zeros, so that no part of the product exceeds 2^31.
     uint64_t most = 1;
     for (uint32_t i = 0; i < rank; i++) {
         most *= sizes[i] > 0 ? (uint64_t)sizes[i] : 1;
@@ -82,7 +82,7 @@ ember_status_t ember_xnn_parse(ember_xnn_graph_t *graph) {
     return status == EMBER_BAD_PROGRAM ? ember_xnn_bad(graph) : status;
 }
 
-// Was data left out because a kernel reads it packed?
+// Whether data was left out because a kernel reads it packed.
 static bool is_left_out(const ember_xnn_value_t *value) {
     return value->place == XNN_CONSTANT &&
            ((value->constant == NULL && value->numel > 0) ||
@@ -101,7 +101,7 @@ static ember_status_t check_constants(const ember_xnn_graph_t *graph,
     return EMBER_OK;
 }
 
-// A firmware may have no other kernel, nor weights for one. `lacking`: the core lacks
+// Firmware may have no other kernel, nor weights for one. `lacking`: the core lacks
 // instructions of some kernel.
 static ember_status_t not_taken(const ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                 bool lacking) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the nodes of a graph: by one loop over the letters of schema.h.
+// Reads the nodes of a graph, by one loop over the letters of schema.h.
 #include "payload.h"
 
 #define XNN_KIND_FIELDS(name, number, fields) [number] = (fields),
@@ -7,14 +7,14 @@ static const char *const kinds[] = {XNN_KINDS(XNN_KIND_FIELDS)};
 
 enum { MOST_NODES = 1 << 12, MOST_PARAMS = 16, MOST_VECTORS = 2 };
 
-// Bytes, its count included.
+// In bytes, including the count.
 static size_t kept_size(ember_vector_t vector) {
     return 4 + 4 * (size_t)vector_count(vector);
 }
 
 ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id) {
     if (id < graph->value_count && graph->values[id].id == id) {
-        return &graph->values[id]; // where exporters put it
+        return &graph->values[id]; // exporters store it at its index
     }
     for (uint32_t i = 0; i < graph->value_count; i++) {
         if (graph->values[i].id == id) {
@@ -24,7 +24,8 @@ ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id) {
     return NULL;
 }
 
-// A value that a node reads: something must have written it. Only a bias may be absent.
+// A value that a node reads: a node before must have written it. Only a bias may be
+// absent.
 static bool add_input(ember_xnn_graph_t *graph, ember_xnn_node_t *node, uint32_t id,
                       bool optional) {
     ember_xnn_value_t *value = NULL;
@@ -39,7 +40,7 @@ static bool add_input(ember_xnn_graph_t *graph, ember_xnn_node_t *node, uint32_t
     return true;
 }
 
-// A value that a node writes: nothing else does.
+// A value that a node writes: no other node may write it.
 static bool add_output(ember_xnn_graph_t *graph, ember_xnn_node_t *node, uint32_t id) {
     ember_xnn_value_t *value = ember_xnn_find(graph, id);
     if (value == NULL || value->known) {
@@ -51,7 +52,7 @@ static bool add_output(ember_xnn_graph_t *graph, ember_xnn_node_t *node, uint32_
     return true;
 }
 
-// Copies parameters and vectors of a node out of the payload.
+// Copies a node's parameters and vectors from the payload.
 static ember_status_t keep(ember_arena_t *arena, const uint32_t *params, uint32_t count,
                            ember_xnn_node_t *node) {
     size_t size = 4 * (size_t)count;
@@ -119,7 +120,7 @@ static ember_status_t read_node(ember_xnn_payload_t *payload, const uint8_t *tab
         node->low = ember_xnn_float(flat, range, RANGE_LOW);
         node->high = ember_xnn_float(flat, range, RANGE_HIGH);
     }
-    // An empty range or NaN would make bounds that cannot be kept.
+    // An empty range or NaN would give bounds that cannot be met.
     if (kind - 1 >= XNN_KIND_MOST || body == NULL || !(node->low <= node->high)) {
         return ember_xnn_bad(payload->graph);
     }
@@ -133,7 +134,7 @@ static ember_status_t read_node(ember_xnn_payload_t *payload, const uint8_t *tab
     return status;
 }
 
-// What quantises the values that were split (values.c), before all other nodes.
+// The nodes that quantise the split values (values.c), before all other nodes.
 static void add_converts(ember_xnn_payload_t *payload) {
     ember_xnn_graph_t *graph = payload->graph;
     const uint32_t arguments = graph->value_count - payload->dynamic;
@@ -157,7 +158,7 @@ static void add_converts(ember_xnn_payload_t *payload) {
     }
 }
 
-// Outputs that nothing writes would show what was in memory before.
+// Outputs that no node writes would expose old memory contents.
 static ember_status_t check_outputs(const ember_xnn_graph_t *graph) {
     for (uint32_t i = 0; i < graph->value_count; i++) {
         const ember_xnn_value_t *value = &graph->values[i];

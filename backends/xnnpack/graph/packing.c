@@ -23,7 +23,7 @@ static uint32_t put_number(char *name, uint32_t at, uint32_t number) {
     return put(name, at, text + first, NUMBER_SIZE - first);
 }
 
-// The name of a constant; false when it has none, or a very long one.
+// The name of a constant; false if it has none, or one that is too long.
 static bool put_key(char *name, uint32_t *at, const uint8_t *payload, uint32_t key) {
     const uint32_t size = key != 0 ? vector_count(payload + key) : 0;
     if (size == 0 || size > MOST_NAME) {
@@ -56,11 +56,11 @@ uint32_t ember_xnn_packing_name(const ember_xnn_graph_t *graph,
 
 // --- packing -------------------------------------------------------------------------
 
-// What the program carries under the packed weights' name.
+// What the program holds under the packed weights' name.
 static const void *find(const ember_xnn_graph_t *graph,
                         const ember_xnn_value_t *weights,
                         const ember_xnn_packing_t *packing) {
-    _Alignas(4) char name[XNN_PACKING_NAME]; // as keys are: they are compared in words
+    _Alignas(4) char name[XNN_PACKING_NAME]; // like keys: compared in words
     ember_bytes_t bytes;
     const uint32_t length = ember_xnn_packing_name(graph, weights, packing, name);
     if (length == 0 || ember_program_named_data(graph->info->program, name, length,
@@ -78,11 +78,14 @@ enum {
 };
 
 const ember_xnn_packing_t *ember_xnn_packing(const ember_xnn_node_t *node) {
+    if (!node->packs) {
+        return NULL;
+    }
     const void *head = (const uint8_t *)node->packed - HEAD_SIZE;
-    return node->packs ? head : NULL;
+    return head;
 }
 
-// False when the program left them out.
+// False if the program left them out.
 static bool has_scales(const ember_xnn_value_t *weights) {
     return weights->scales != NULL || weights->scales_key == 0;
 }

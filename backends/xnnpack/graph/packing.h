@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constant weights in the layout of the kernel that reads them.
+// Constant weights in the layout that the kernel reads.
 //
-// The SDK packs while a program is built: it starts the delegate on the computer that
-// builds, takes the bytes that a layout's pack() wrote, and puts them into the image as
-// named data, in place of the original weights. Where there are none such (a program
-// that was loaded from a file), pack() runs while the delegate starts, into the
-// method's arena.
+// The SDK packs while it builds a program: it starts the delegate on the host, takes
+// the bytes that a layout's pack() wrote, and puts them into the image as named data,
+// in place of the original weights. If there are none (a program that was loaded from a
+// file), pack() runs in init, into the method's arena.
 #ifndef EMBER_XNNPACK_PACKING_H
 #define EMBER_XNNPACK_PACKING_H
 
@@ -16,7 +15,7 @@ enum { XNN_PACKING_NUMBERS = 7 };
 // Weights (groups * n, taps, k), or (k, n) when transposed.
 typedef struct ember_xnn_geometry {
     uint32_t groups; // of a convolution; else 1
-    uint32_t n;      // columns of a group: numbers that a row or pixel gives
+    uint32_t n;      // columns of a group: outputs of a row or pixel
     uint32_t taps;   // of a convolution's window; else 1
     uint32_t k;      // products of a column and tap
     uint32_t block;  // elements of a column that share a scale; 0: all
@@ -24,8 +23,9 @@ typedef struct ember_xnn_geometry {
     uint32_t transposed; // 0 or 1
 } ember_xnn_geometry_t;
 
-// The bytes that pack() writes depend on its arguments only, not on the computer: no
-// bias, no zero point of an input. The name stands for them: other bytes, other name.
+// The bytes that pack() writes depend only on its arguments, not on the host: no bias,
+// no zero point of an input. The name identifies the format: other bytes need another
+// name.
 typedef struct ember_xnn_layout {
     const char *name; // letters, digits, '_'; at most XNN_LAYOUT_NAME
     // Bytes that pack() writes; 0 or more than INT32_MAX / 2: cannot be packed.
@@ -39,25 +39,25 @@ typedef struct ember_xnn_layout {
 
 enum { XNN_LAYOUT_NAME = 40, XNN_PACKING_NAME = 384 };
 
-// Lies before bytes that were packed while a delegate started.
+// Precedes bytes that were packed by init.
 typedef struct ember_xnn_packing {
     const ember_xnn_layout_t *layout;
     ember_xnn_geometry_t geometry;
-    uint32_t size; // of what follows at the next multiple of EMBER_ALIGN, bytes
+    uint32_t size; // of the data at the next multiple of EMBER_ALIGN, in bytes
 } ember_xnn_packing_t;
 
-// For prepare: sets node->packed to the weights, input 1, in a layout. After it, run
-// must not read the values of input 1, which may be missing. UNSUPPORTED when they are
-// no constant or cannot be packed.
+// For prepare: sets node->packed to the weights, input 1, in a layout. Afterwards, run
+// must not read the values of input 1, which may be missing. UNSUPPORTED if they are
+// not constant or cannot be packed.
 EMBER_MUST_USE ember_status_t ember_xnn_pack(ember_xnn_graph_t *graph,
                                              ember_xnn_node_t *node,
                                              const ember_xnn_layout_t *layout,
                                              const ember_xnn_geometry_t *geometry);
 
-// What a node packed while its delegate started, or NULL.
+// What a node packed in init, or NULL.
 const ember_xnn_packing_t *ember_xnn_packing(const ember_xnn_node_t *node);
 
-// Writes under which name packed weights lie in a program; its length, or 0 when the
+// Writes the name of packed weights in a program; returns its length, or 0 if the
 // weights have no name.
 uint32_t ember_xnn_packing_name(const ember_xnn_graph_t *graph,
                                 const ember_xnn_value_t *weights,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Opening a payload, and finding its constants.
+// Opens a payload, and finds its constants.
 #include "payload.h"
 
 enum {
@@ -72,7 +72,7 @@ ember_status_t ember_xnn_open(ember_xnn_payload_t *payload) {
     return payload->flat.status;
 }
 
-// Bytes that the program holds by name; none when it has none such.
+// Bytes that the program holds under a name; empty if it has none.
 static bool named_constant(ember_xnn_payload_t *payload, ember_vector_t key,
                            ember_bytes_t *bytes) {
     const ember_status_t status = ember_program_named_data(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A payload while it is read. All of it is untrusted.
+// A payload as it is read. All of it is untrusted.
 //
 //     0   u32      0
 //     4   "XH00"   without it, the whole payload is a FlatBuffer
 //     8   u16      bytes of this header, 30
-//     10  u32      where the FlatBuffer lies
+//      10  u32      offset of the FlatBuffer
 //     14  u32      its size, bytes
-//     18  u32      where constants lie
+//      18  u32      offset of the constants
 //     22  u64      their size, bytes
 #ifndef EMBER_XNNPACK_PAYLOAD_H
 #define EMBER_XNNPACK_PAYLOAD_H
@@ -17,7 +17,7 @@
 typedef struct ember_xnn_payload {
     ember_flat_t flat;
     const uint8_t *root;     // the XNNGraph table
-    ember_bytes_t constants; // behind the FlatBuffer
+    ember_bytes_t constants; // after the FlatBuffer
     bool headed;             // has a header
     uint32_t dynamic;        // values that were split, see values.c
     ember_xnn_graph_t *graph;
@@ -25,14 +25,15 @@ typedef struct ember_xnn_payload {
 
 EMBER_MUST_USE ember_status_t ember_xnn_open(ember_xnn_payload_t *payload);
 
-// Constant `index`, at least `size` bytes at a multiple of `align`. False when there
-// is none such; true with `*data` NULL when it has a name under which the program holds
-// nothing: packing.h. `*key` is where the name is in the payload, 0 when it has none.
+// Constant `index`, at least `size` bytes at a multiple of `align`. False if there is
+// no such constant; true with `*data` NULL if it has a name under which the program
+// holds nothing: packing.h. `*key` is where the name is in the payload, 0 if it has
+// none.
 EMBER_MUST_USE bool ember_xnn_constant(ember_xnn_payload_t *payload, uint32_t index,
                                        size_t size, size_t align, const void **data,
                                        uint32_t *key);
 
-// The value that nodes know by `id`, or NULL.
+// The value that nodes refer to as `id`, or NULL.
 ember_xnn_value_t *ember_xnn_find(const ember_xnn_graph_t *graph, uint32_t id);
 
 // Sets scales, zero point and group from an XNNQuantizedTensorValue.

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places of internal values in scratch: two that live at the same time never overlap.
-// Values by decreasing size, each at the lowest free offset.
+// Places of internal values in scratch: values that live at the same time never
+// overlap. Largest first, each at the lowest free offset.
 #include "graph.h"
 
-enum { MOST_TRIES = 64 }; // places that are looked at for a value
+enum { MOST_TRIES = 64 }; // offsets that are tried for a value
 #define NONE UINT32_MAX
 
-// The values that need a place, by decreasing size: a chain in which `argument`, which
-// they lack, is the index of the next.
+// The values that need a place, largest first: a list linked by `argument`, which is
+// otherwise unused in them.
 typedef struct chain {
     ember_xnn_value_t *values;
     uint32_t first;
@@ -21,7 +21,7 @@ static bool needs_place(const ember_xnn_value_t *value) {
     return value->place == XNN_INTERNAL && value->known;
 }
 
-// Is `value` placed before `other`? Ties go by position.
+// Whether `value` is placed before `other`. Ties are broken by index.
 static bool precedes(const ember_xnn_value_t *value, const ember_xnn_value_t *other) {
     return value->bytes > other->bytes ||
            (value->bytes == other->bytes && value < other);
@@ -46,7 +46,7 @@ static chain_t chain_of(const ember_xnn_graph_t *graph) {
     return chain;
 }
 
-// The last of the placed values that keep `value` from lying at `offset`.
+// The last of the placed values that overlap `value` at `offset`.
 static const ember_xnn_value_t *
 obstacle(const chain_t *chain, const ember_xnn_value_t *value, uint32_t offset) {
     const ember_xnn_value_t *found = NULL;
@@ -61,7 +61,7 @@ obstacle(const chain_t *chain, const ember_xnn_value_t *value, uint32_t offset) 
     return found;
 }
 
-// The lowest offset where `value` can lie, or behind all when none is found soon.
+// The lowest free offset for `value`, or the end if none is found soon.
 static uint32_t find_offset(const ember_xnn_graph_t *graph, const chain_t *chain,
                             const ember_xnn_value_t *value) {
     uint32_t offset = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of single pixels, whose images are quantised while a program runs: to
-// XNNPACK they are fully connected layers, so that each pixel is quantised by itself.
+// Pointwise convolutions of dynamically quantised images: in XNNPACK they are fully
+// connected layers, so each pixel is quantised by itself.
 #include "graph.h"
 
-// Is it a sum over the channels of each pixel?
+// Whether it is a sum over the channels of each pixel.
 static bool is_pointwise(const ember_xnn_node_t *node) {
     if (node->kind != XNN_CONV_2D) {
         return false;
@@ -26,7 +26,8 @@ static bool reads(const ember_xnn_node_t *node, const ember_xnn_value_t *value) 
     return found;
 }
 
-// Is an image read by such convolutions alone? Others need one scale for all of it.
+// Whether an image is read only by such convolutions. Others need one scale for all of
+// it.
 static bool is_of_pixels(const ember_xnn_graph_t *graph,
                          const ember_xnn_value_t *image) {
     for (uint32_t i = image->first; i <= image->last; i++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading how a value is quantised: one of four tables.
+// Reads how a value is quantised: one of four tables.
 #include "payload.h"
 
 // Scales in a vector of the payload, or in a constant: `count` of `size` bytes.
@@ -31,7 +31,7 @@ static bool read_channel(ember_xnn_payload_t *payload, const uint8_t *params,
                        (uint32_t)value->sizes[dim], 4, value);
 }
 
-// Only weights (n, k), their scales (n, k / group).
+// Only weights (n, k), with scales (n, k / group).
 static bool read_group(ember_xnn_payload_t *payload, const uint8_t *params,
                        ember_xnn_value_t *value) {
     ember_flat_t *flat = &payload->flat;
@@ -46,7 +46,7 @@ static bool read_group(ember_xnn_payload_t *payload, const uint8_t *params,
     const uint32_t buffer = ember_xnn_u32(flat, params, PER_GROUP_BUFFER);
     const ember_vector_t scales =
         ember_xnn_vector(flat, params, PER_GROUP_BF16, FLAT_VEC1);
-    // The field of bfloat16 in the payload itself is deprecated: nothing writes it.
+    // The bfloat16 field in the payload itself is deprecated: nothing writes it.
     return buffer != 0 && read_scales(payload, scales, buffer, count, 2, value);
 }
 

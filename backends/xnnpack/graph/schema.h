@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the backend reads of payloads (schemas XN00 and XN01): ids of fields, and of
-// each kind of node what its table holds.
+// What the backend reads of payloads (schemas XN00 and XN01): ids of fields, and for
+// each kind of node the fields of its table.
 #ifndef EMBER_XNNPACK_SCHEMA_H
 #define EMBER_XNNPACK_SCHEMA_H
 
@@ -48,9 +48,9 @@ enum {
 enum { NODE_TAG = 0, NODE_BODY = 1, NODE_HANDLE = 2, NODE_RANGE = 3 };
 enum { RANGE_LOW = 0, RANGE_HIGH = 1 };
 
-// Kinds of nodes: XNN(name, number, fields). A letter per field of the node's table:
-// i input, b input that may be absent, o output, p 32-bit parameter (a float has its
-// bits), v vector of 32-bit items, f flags, - not used by this kind.
+// Kinds of nodes: XNN(name, number, fields). A letter per field of the node's table: i
+// input, b optional input, o output, p 32-bit parameter (a float as its bits), v vector
+// of 32-bit items, f flags, - unused by this kind.
 #define XNN_UNARY  "iof"
 #define XNN_BINARY "iiof"
 #define XNN_CONV   "pppppppppppppppiibof"
@@ -131,7 +131,7 @@ enum {
     XNN_QCS8 = 6,  // a scale per channel
     XNN_QCS32 = 7, // biases
     XNN_QCS4 = 8,  // two to a byte, low nibble first, zero point 8
-    XNN_QDS8 = 9,  // quantised while it runs, per row
+    XNN_QDS8 = 9,  // dynamically quantised, per row
     XNN_QBS4 = 10, // as QCS4, a bfloat16 scale per channel and group
     XNN_S32 = 12,
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node of a graph put out, as a tensor for hooks.
+// An output of a node, as a tensor for hooks.
 #include "graph.h"
 
 static const uint8_t order[XNN_MOST_DIMS] = {0, 1, 2, 3, 4, 5};
 
-// Elements of types that PyTorch has; all others are bytes, parameters included.
+// Types of PyTorch as they are; all others as bytes, parameters included.
 static uint32_t dtype_of(const ember_xnn_value_t *value) {
     switch (value->datatype) {
     case XNN_F32:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading the values of a graph.
+// Reads the values of a graph.
 #include "payload.h"
 
-enum { MOST_VALUES = 1 << 12 }; // what is done in squares stays short
+enum { MOST_VALUES = 1 << 12 }; // keeps quadratic loops short
 
 uint32_t ember_xnn_element_size(uint32_t datatype) {
     switch (datatype) {
@@ -50,7 +50,7 @@ static ember_status_t read_sizes(ember_xnn_payload_t *payload, const uint8_t *te
                : ember_xnn_bad_shape(payload->graph);
 }
 
-// Datatypes that mean nothing without quantisation; of weights and biases only.
+// Datatypes that are only valid for quantised weights and biases.
 static bool needs_quantization(uint32_t datatype) {
     return datatype != XNN_F32 && datatype != XNN_F16 && datatype != XNN_S32;
 }
@@ -134,9 +134,9 @@ static ember_status_t mark(ember_xnn_payload_t *payload, uint32_t field,
     return EMBER_OK;
 }
 
-// Programs of older exporters have no Convert before a layer whose input is quantised
-// while it runs: the input's value says so. It becomes two: the argument, behind all
-// others, and what nodes read.
+// Programs of older exporters have no Convert before a layer with dynamically quantised
+// input: the input's value says so. It is split in two: the argument, after all other
+// values, and the value that nodes read.
 static ember_status_t split_dynamic(ember_xnn_graph_t *graph) {
     const uint32_t count = graph->value_count;
     for (uint32_t i = 0; i < count; i++) {

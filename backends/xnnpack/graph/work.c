@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a graph with its largest shapes to a bound of the steps that one run takes.
+// A bound of the steps of one run, from a graph with its largest shapes.
 #include "graph.h"
 
-// Elements, and of an empty value the places that a walk over its sizes comes to.
+// Elements; for an empty value, what a walk over its sizes visits.
 static uint64_t extent(const ember_xnn_value_t *value) {
     uint64_t extent = 1;
     for (uint32_t i = 0; i < value->rank; i++) {
@@ -11,7 +11,7 @@ static uint64_t extent(const ember_xnn_value_t *value) {
     return extent;
 }
 
-// Elements of a window, at most: what lies outside of the image is not looked at.
+// The most elements of a window: what is outside the image is skipped.
 static uint64_t window(const ember_xnn_node_t *node) {
     const uint64_t height = (uint64_t)xnn_size(node->in[0], 2);
     const uint64_t width = (uint64_t)xnn_size(node->in[0], 1);
@@ -20,7 +20,7 @@ static uint64_t window(const ember_xnn_node_t *node) {
     return (down < height ? down : height) * (across < width ? across : width);
 }
 
-// Steps for each element of the first output, beside reading and writing it.
+// Steps for each element of the first output, besides reading and writing it.
 static uint64_t steps_of_output(const ember_xnn_node_t *node) {
     switch (node->kind) {
     case XNN_FULLY_CONNECTED:
@@ -28,7 +28,7 @@ static uint64_t steps_of_output(const ember_xnn_node_t *node) {
         return (uint64_t)xnn_size(node->in[0], 0);
     case XNN_CONV_2D:
     case XNN_DEPTHWISE_CONV_2D:
-    case XNN_CONV_TRANSPOSE_2D: { // a share of the weights
+    case XNN_CONV_TRANSPOSE_2D: { // its share of the weights
         const uint64_t channels = (uint64_t)xnn_size(node->out[0], 0);
         return node->in[1]->numel / (channels > 0 ? channels : 1);
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sum and difference of static int8 values with Hexagon's vectors; add.h.
+// Sum and difference of static int8 values with HVX; add.h.
 #include "backends/xnnpack/nodes/add.h"
 #include "elements_hvx.h"
 
 enum { WORDS = 4, FEW = 16 };
 
-// 128 elements of a line, or one of them again and again.
+// 128 elements of a row, or one element repeated.
 INLINE HVX_Vector load(const int8_t *from, uint32_t step, int32_t left) {
     return step == 0 ? Q6_Vb_vsplat_R(*from) : ember_load_left_hvx(from, left);
 }

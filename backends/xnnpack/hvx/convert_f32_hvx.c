@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From static int8 to float32 with Hexagon's vectors.
+// From static int8 to float32 with HVX.
 #include "elements_hvx.h"
 #include "kernels/quantized/dequantize_hvx.h"
 

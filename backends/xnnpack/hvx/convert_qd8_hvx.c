@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From float32 to int8 with a scale and a zero point for each row, found while it runs,
-// with Hexagon's vectors.
+// From float32 to dynamically quantised int8, with a scale and a zero point for each
+// row, with HVX.
 #include "backends/xnnpack/nodes/convert_qd8.h"
 #include "elements_hvx.h"
 #include "floats_hvx.h"
@@ -12,7 +12,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                                             : EMBER_UNSUPPORTED;
 }
 
-// The least and the greatest of all lanes, in the first.
+// The minimum and the maximum of all lanes, in the first lane.
 INLINE void reduce(HVX_Vector *low, HVX_Vector *high) {
     EMBER_HVX_UNROLL
     for (int bytes = EMBER_HVX / 2; bytes >= 4; bytes /= 2) {
@@ -30,7 +30,7 @@ static float number_of(HVX_Vector rising) {
     return ember_float_from((uint32_t)lanes.words[0]);
 }
 
-// Of numbers as integers that rise with them, which those of NaN go beyond.
+// Of the floats as integers in the same order; NaN is beyond both ends.
 static ember_xnn_limits_t limits_of(const float *x, uint32_t length) {
     HVX_Vector low = Q6_V_vzero();
     HVX_Vector high = Q6_V_vzero();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From float32 to static int8 with Hexagon's vectors.
+// From float32 to static int8 with HVX.
 #include "elements_hvx.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {

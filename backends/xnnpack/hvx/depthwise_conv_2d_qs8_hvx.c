@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution, static int8, with Hexagon's vectors.
+// Depthwise convolution, static int8, with HVX.
 //
-// The outputs of a row are one array of (columns, channels), 128 at a time. A padded
-// image has the columns that neighbouring outputs see side by side: in as many parts of
-// a row as the stride has. Four taps become words of their elements, which an
-// instruction multiplies by four weights; weights and numbers of all channels stand in
-// lines that repeat, so that a line may be read from any channel on.
+// The outputs of a row are one array of (columns, channels), computed 128 at a time.
+// The image is padded, and its rows are split into as many parts as the stride, so that
+// the columns of neighbouring outputs are adjacent. Elements of four taps are combined
+// to words, which one instruction multiplies by four weights. Weights and parameters of
+// all channels are repeated periodically, so that a row may be read from any channel
+// on.
 #include "backends/xnnpack/nodes/depthwise.h"
 
 #include "backends/xnnpack/graph/packing.h"
@@ -61,10 +62,10 @@ typedef struct plan {
     int32_t fours;    // of taps
     int32_t rows;     // of a padded image
     int32_t columns;  // of a part of a row
-    int64_t part;     // bytes from a part of a row to the next
-    int64_t pitch;    // and from row to row
-    int64_t line;     // of words for all channels, that repeats, bytes
-    int64_t offsets;  // where things lie in scratch
+    int64_t part;     // bytes from one part of a row to the next
+    int64_t pitch;    // and from one row to the next
+    int64_t line;     // bytes of the periodic words of all channels
+    int64_t offsets;  // where things are in scratch
     int64_t lines;
     int64_t image;
     int64_t all;
@@ -78,7 +79,7 @@ static int64_t vectors(int64_t bytes) {
     return (bytes + EMBER_HVX - 1) / EMBER_HVX * EMBER_HVX;
 }
 
-// False where something is too large.
+// False if something is too large.
 static bool plan_of(plan_t *plan, const ember_xnn_node_t *node) {
     const ember_xnn_axis_t *y = &plan->window.y, *x = &plan->window.x;
     if (!ember_xnn_window_read(node, &plan->window) ||
@@ -103,7 +104,7 @@ static bool plan_of(plan_t *plan, const ember_xnn_node_t *node) {
     return plan->all < BYTES_MAX;
 }
 
-// --- while a delegate starts ---------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_status_t status =
@@ -127,7 +128,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 // --- lines ---------------------------------------------------------------------------
 
-// A line of words from those of all channels: these again and again.
+// A row of words that repeats those of all channels.
 static void repeat(uint8_t *to, const void *words, int32_t channels, int64_t bytes) {
     const int64_t own = (int64_t)channels * WORD;
     const uint8_t *from = words;
@@ -142,7 +143,7 @@ static void repeat(uint8_t *to, const void *words, int32_t channels, int64_t byt
     }
 }
 
-// Sums of weights become what sums of products begin with.
+// Turns sums of weights into the initial values of the accumulators.
 static void set_starts(const plan_t *plan, const ember_xnn_node_t *node,
                        uint8_t *starts, uint8_t *room) {
     const uint32_t zero = (uint16_t)-node->in[0]->zero;
@@ -176,7 +177,7 @@ static void set_lines(const plan_t *plan, const ember_xnn_node_t *node,
     }
 }
 
-// Where the elements of taps lie, from those of the first on.
+// Offsets of the taps' elements, relative to the first tap.
 static void set_offsets(const plan_t *plan, int32_t *offsets) {
     const ember_xnn_axis_t *y = &plan->window.y, *x = &plan->window.x;
     const int32_t taps = y->kernel * x->kernel;
@@ -198,7 +199,7 @@ static void fill(int8_t *to, int8_t with, int64_t count) {
     }
 }
 
-// A pixel's channels, each as often as it has outputs.
+// A pixel's channels, each repeated for each of its outputs.
 static void put_pixel(const plan_t *plan, const int8_t *x, int8_t *to) {
     if (plan->repeats > 1) {
         for (int32_t i = 0; i < plan->channels; i++) {
@@ -212,7 +213,7 @@ static void put_pixel(const plan_t *plan, const int8_t *x, int8_t *to) {
     }
 }
 
-// Pixels side by side that stay so.
+// Pixels that are adjacent in the image, too.
 static void put_run(const int8_t *x, int64_t count, int8_t *to) {
     for (int64_t at = 0; at < count; at += EMBER_HVX) {
         const int32_t left = count - at < EMBER_HVX ? (int32_t)(count - at) : EMBER_HVX;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of static int8 with Hexagon's vectors: float32 to int8, and int8 to int8 by
-// a table of all its numbers.
+// Static int8 elements with HVX: float32 to int8, and int8 to int8 by a table of all
+// 256 values.
 #ifndef EMBER_XNNPACK_HVX_ELEMENTS_H
 #define EMBER_XNNPACK_HVX_ELEMENTS_H
 
@@ -8,13 +8,13 @@
 #include "kernels/cortex_m/table_hvx.h"
 #include "requantise_hvx.h"
 
-// What float32 are multiplied by: a positive normal number.
+// The factor of float32 values: a positive normal number.
 typedef struct xnn_hvx_factor {
     HVX_Vector significand;
-    HVX_Vector right; // bits to shift a product for exponent 0
+    HVX_Vector right; // right shift of a product for exponent 0
 } xnn_hvx_factor_t;
 
-// The product's higher word counts 2^18 of the last places of both factors, whose
+// The high word of the product has units of 2^18 times those of both factors, whose
 // exponents are biased by 150.
 enum { XNN_HVX_FACTOR_PLACES = 2 * 150 - 18 };
 
@@ -25,7 +25,7 @@ INLINE xnn_hvx_factor_t xnn_hvx_factor(float factor) {
                               Q6_V_vsplat_R(XNN_HVX_FACTOR_PLACES - exponent)};
 }
 
-// The nearest integers; of NaN less than any int8.
+// The nearest integers; for NaN less than any int8.
 INLINE HVX_Vector xnn_hvx_quantised(HVX_Vector x, const xnn_hvx_factor_t *by) {
     const HVX_Vector twice = Q6_Vw_vasl_VwR(x, 1);
     const HVX_Vector exponent = Q6_Vuw_vlsr_VuwR(twice, EMBER_SIGNIFICAND_BITS + 1);
@@ -65,7 +65,7 @@ static inline void xnn_hvx_quantise(const float *x, uint32_t count, float factor
 
 enum { XNN_HVX_TABLE = 256 };
 
-// All int8, from the least.
+// All int8 values, ascending.
 static inline void xnn_hvx_all_bytes(int8_t *to) {
     for (int i = 0; i < XNN_HVX_TABLE; i++) {
         to[i] = (int8_t)(i + INT8_MIN);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last steps of products of int8 that was quantised while it ran, with Hexagon's
-// vectors: float32 from integers, by kernels/cortex_m/float_hvx.h.
+// The last steps of products of dynamically quantised int8 with HVX: float32 from
+// integers, by kernels/cortex_m/float_hvx.h.
 #ifndef EMBER_XNNPACK_HVX_FLOATS_H
 #define EMBER_XNNPACK_HVX_FLOATS_H
 
 #include "kernels/cortex_m/float_hvx.h"
 #include "products_hvx.h"
 
-// Whether a factor, or a number that is added, is in the range of ember_fma_hvx().
+// Whether a factor, or an addend, is in the range of ember_fma_hvx().
 static inline bool xnn_hvx_is_factor(float x) {
     return x >= EMBER_FLOAT_LEAST && x <= EMBER_FLOAT_MOST;
 }
@@ -27,9 +27,8 @@ static inline float xnn_hvx_bias(const ember_xnn_node_t *node, uint32_t column) 
                : ember_f32_from_f16(((const uint16_t *)bias->constant)[column]);
 }
 
-// Whether each bias is a number that a payload holds, in the range of ember_fma_hvx().
-// One that is computed, or whose bytes are missing, has no numbers while a delegate
-// starts.
+// Whether every bias is a constant in the range of ember_fma_hvx(). A computed bias, or
+// one whose bytes are missing, has no values during init.
 static inline bool xnn_hvx_has_terms(const ember_xnn_node_t *node, uint32_t columns) {
     const ember_xnn_value_t *bias = node->in[2];
     if (bias != NULL && (bias->place != XNN_CONSTANT || bias->constant == NULL)) {
@@ -43,7 +42,7 @@ static inline bool xnn_hvx_has_terms(const ember_xnn_node_t *node, uint32_t colu
     return true;
 }
 
-// Bounds of the output, as numbers that rise with the floats whose bits they are.
+// Bounds of the output, as integers in the same order as the floats.
 typedef struct xnn_hvx_limits {
     HVX_Vector low;
     HVX_Vector high;
@@ -70,8 +69,8 @@ INLINE HVX_Vector xnn_hvx_limited(HVX_Vector bits, const xnn_hvx_limits_t *limit
         Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(rising, limits->low), limits->high));
 }
 
-// Writes the numbers of a window, whose vectors may be clobbered, as the output has
-// them.
+// Writes the results of a window, whose vectors may be clobbered, in the type of the
+// output.
 static inline void xnn_hvx_put(const ember_xnn_value_t *out, size_t at,
                                const HVX_Vector *numbers, uint32_t lanes) {
     const int32_t bytes = (int32_t)lanes * 4;

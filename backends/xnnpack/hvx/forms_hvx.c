@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of products with Hexagon's vectors.
+// Kernels of products with HVX.
 #include "backends/xnnpack/forms.h"
 #include "products_hvx.h"
 

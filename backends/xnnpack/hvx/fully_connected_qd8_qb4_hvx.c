@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected, int8 quantised while it runs, int4 weights in groups with scales of
-// their own, with Hexagon's vectors. Numbers as in product_qd8_s4.c: after each group a
-// sum becomes float32. Panels as in products_hvx.h, for one group after the other.
+// Fully connected, dynamically quantised int8, int4 weights with a scale per group,
+// with HVX. Results as in product_qd8_s4.c: after each group its sum becomes float32.
+// Panels as in products_hvx.h, for one group after the other.
 #include "floats_hvx.h"
 
 enum { LANES = EMBER_LANES_HVX, PANEL = EMBER_PANEL_HVX, GROUP = EMBER_GROUP_HVX };
@@ -9,8 +9,8 @@ enum { BYTES_MAX = 1 << 28, PRODUCTS_MIN = 1024, NIBBLES = 8 };
 
 // --- weights -------------------------------------------------------------------------
 
-// Of a vector of columns: floats that sums start from; then, for each group, 128 times
-// the int32 sums of its weights, its scales as float32, and weights plus 8.
+// For each vector of columns: floats that sums start from; then, for each group, 128
+// times the int32 sums of its weights, its scales as float32, and weights plus 8.
 static uint64_t group_bytes(const ember_xnn_geometry_t *geometry) {
     return 2 * EMBER_HVX + (uint64_t)geometry->block * LANES / 2;
 }
@@ -29,7 +29,8 @@ static uint64_t size(const ember_xnn_geometry_t *geometry) {
     return (bytes < INT32_MAX ? bytes : INT32_MAX) * vectors;
 }
 
-// The weights of a column in a group, for the lane of a vector whose first is `first`.
+// The weights of a column in a group, for a lane of a vector that begins with lane
+// `first`.
 static void pack_lane(const ember_xnn_geometry_t *geometry, const uint8_t *weights,
                       uint32_t column, uint32_t first, uint32_t lane, size_t next,
                       uint8_t *sums, uint8_t *to) {
@@ -45,7 +46,7 @@ static void pack_lane(const ember_xnn_geometry_t *geometry, const uint8_t *weigh
     memcpy(sums + (size_t)4 * lane, &sum, sizeof(sum));
 }
 
-// A group of a panel, whose vectors lie side by side.
+// A group of a panel, whose vectors are adjacent.
 static uint8_t *pack_group(const ember_xnn_geometry_t *geometry, const uint8_t *weights,
                            const uint16_t *scales, uint32_t column, uint32_t lanes,
                            uint32_t group, size_t next, uint8_t *to) {
@@ -95,7 +96,7 @@ typedef struct plan {
     ember_cells_hvx_t cells; // groups of all rows
     uint32_t rows;
     uint32_t groups;
-    uint64_t sums;    // of the elements of groups: where things lie in scratch
+    uint64_t sums;    // of the elements of groups: where things are in scratch
     uint64_t kept;    // sums of windows
     uint64_t numbers; // of windows
     uint64_t weights; // of a group
@@ -103,7 +104,7 @@ typedef struct plan {
     uint64_t all;
 } plan_t;
 
-// False where something is too large.
+// False if something is too large.
 static bool plan_of(plan_t *plan, const ember_xnn_node_t *node) {
     const ember_xnn_value_t *weights = node->in[1];
     const uint32_t n = (uint32_t)weights->sizes[0], k = (uint32_t)weights->sizes[1];
@@ -140,7 +141,7 @@ static bool plan_of(plan_t *plan, const ember_xnn_node_t *node) {
     return fits && plan->all < BYTES_MAX;
 }
 
-// --- while a delegate starts ---------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
 static bool has_factors(const ember_xnn_node_t *node) {
     const ember_xnn_value_t *weights = node->in[1];
@@ -172,7 +173,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     return ember_xnn_pack(graph, node, &layout, &plan.geometry);
 }
 
-// --- while it runs -------------------------------------------------------------------
+// --- execute -------------------------------------------------------------------------
 
 // Some rows by a panel.
 typedef struct walk {
@@ -180,7 +181,7 @@ typedef struct walk {
     const ember_xnn_node_t *node;
     const uint8_t *packed; // of the panel
     uint8_t *scratch;
-    size_t next; // bytes from a number of the panel to the next
+    size_t next; // bytes from one parameter of the panel to the next
     int32_t vectors;
     uint32_t column;
     uint32_t lanes;
@@ -261,7 +262,7 @@ static void run_groups(const walk_t *walk) {
     }
 }
 
-// Brings the numbers of a row to its scale, and adds biases: two roundings.
+// Applies a row's scale, and adds biases: two roundings.
 static void finish(const walk_t *walk, HVX_Vector *numbers, float scale,
                    const xnn_hvx_limits_t *limits) {
     const HVX_Vector one = Q6_V_vsplat_R((int32_t)ember_float_bits(1.0f));
@@ -285,7 +286,7 @@ static void finish(const walk_t *walk, HVX_Vector *numbers, float scale,
     }
 }
 
-// The same for rows with rare scales, such as NaN.
+// The same for rows with unusual scales, such as NaN.
 static void finish_rare(const walk_t *walk, HVX_Vector *numbers, float scale) {
     const ember_xnn_node_t *node = walk->node;
     float *y = (float *)(void *)numbers;

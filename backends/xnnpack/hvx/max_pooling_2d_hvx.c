@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest of static int8 of each window with Hexagon's vectors, 128 channels at a
-// time; numbers of another scale by a table.
+// The maximum of static int8 in each window with HVX, 128 channels at a time; other
+// output scales by a table.
 #include "backends/xnnpack/nodes/pooling.h"
 #include "elements_hvx.h"
 
@@ -8,14 +8,14 @@ enum { MOST = 1 << 26 };
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const bool known = (node->flags & ~(uint32_t)FLAG_KEEP_DIMS) == 0;
-    // A table takes a few hundred numbers' time.
+    // A table costs as much as a few hundred elements.
     return known && xnn_types(node, XNN_QS8, XNN_QS8) &&
                    node->out[0]->numel >= XNN_HVX_TABLE && node->in[0]->numel < MOST
                ? ember_xnn_unary_prepare(graph, node)
                : EMBER_UNSUPPORTED;
 }
 
-// What the largest numbers become.
+// What the maxima become.
 static ember_table_hvx_t table_of(const ember_xnn_node_t *node) {
     int8_t all[XNN_HVX_TABLE], made[XNN_HVX_TABLE];
     float numbers[XNN_CHUNK];
@@ -27,12 +27,12 @@ static ember_table_hvx_t table_of(const ember_xnn_node_t *node) {
     return ember_table_hvx(made);
 }
 
-// Where a window's taps lie in the image.
+// Where a window's taps are in the image.
 typedef struct taps {
-    const int8_t *x; // the first that is in it
+    const int8_t *x; // the first inside the image
     int32_t rows;
     int32_t columns;
-    int32_t row; // elements from one to the next
+    int32_t row; // elements from one row to the next
     int32_t column;
 } taps_t;
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product of static int8 values with Hexagon's vectors; multiply.h.
+// Product of static int8 values with HVX; multiply.h.
 #include "backends/xnnpack/nodes/multiply.h"
 #include "elements_hvx.h"
 
 enum { WORDS = 4, FEW = 16 };
 
-// 128 elements of a line, or one of them again and again, less the zero point.
+// 128 elements of a row, or one element repeated, minus the zero point.
 INLINE void load(const int8_t *from, uint32_t step, int32_t left, HVX_Vector zero,
                  HVX_Vector *words) {
     const HVX_Vector bytes =
@@ -13,7 +13,7 @@ INLINE void load(const int8_t *from, uint32_t step, int32_t left, HVX_Vector zer
     ember_words_hvx(bytes, zero, words);
 }
 
-// The instruction takes the lower half of b as it is without a sign.
+// The instruction takes the low half of b as unsigned.
 INLINE HVX_Vector product_of(HVX_Vector a, HVX_Vector b) {
     const HVX_Vector sign = Q6_Vw_vasr_VwR(b, 31);
     const HVX_Vector size = ember_signed_hvx(b, sign);

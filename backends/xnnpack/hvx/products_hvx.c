@@ -6,15 +6,15 @@
 
 enum { LANES = EMBER_LANES_HVX, PANEL = EMBER_PANEL_HVX };
 enum { BYTES_MAX = 1 << 28 };
-enum { PRODUCTS_MIN = 1024 }; // of a node: fewer take less without vectors
+enum { PRODUCTS_MIN = 1024 }; // products of a node for which vectors pay
 
-// How a node is computed with the sizes that it has now.
+// How a node is computed with its current sizes.
 typedef struct plan {
     ember_xnn_geometry_t geometry;
     ember_cells_hvx_t cells; // of one image, or of all rows
     int32_t images;
     int32_t pixels;     // of a row of outputs, before windows were merged
-    uint32_t row_step;  // of parameters of QDS8, from window to window
+    uint32_t row_step;  // step of QDS8's parameters from window to window
     size_t image_bytes; // of the input
 } plan_t;
 
@@ -25,7 +25,7 @@ typedef struct places {
     uint64_t sums;    // of windows' elements
     uint64_t numbers; // of a panel
     uint64_t kept;    // sums of windows
-    uint64_t weights; // of a panel whose own are of four bits
+    uint64_t weights; // of a panel, unpacked from four bits
     uint64_t room;    // for making cells; nothing else is needed meanwhile
     uint64_t all;
 } places_t;
@@ -61,8 +61,8 @@ static ember_conv_s8_axis_t axis_of(const ember_xnn_axis_t *axis) {
                                   .dilation = axis->dilation};
 }
 
-// Windows of outputs side by side become one, as long as lanes are left. Which depends
-// on no size that can change.
+// Windows of adjacent outputs are merged as long as lanes are free. The decision
+// depends on no size that can change.
 static uint32_t merge(plan_t *plan) {
     ember_conv_s8_axis_t *w = &plan->cells.width;
     const ember_conv_s8_t conv = {
@@ -80,14 +80,13 @@ static uint32_t merge(plan_t *plan) {
     return (uint32_t)(merged + 16 * (merged > 1 ? shift : 0));
 }
 
-// Whether an argument lies, or while the delegate starts may lie, where a direct image
-// must not.
+// Whether an argument is, or during init may be, where a direct image must not be.
 static bool may_be_odd(const ember_xnn_value_t *input) {
     return input->place == XNN_INPUT &&
            (input->data == NULL || (uintptr_t)input->data % EMBER_STEP_HVX != 0);
 }
 
-// False where sizes are too large.
+// False if sizes are too large.
 static bool finish(plan_t *plan, const ember_xnn_node_t *node) {
     ember_cells_hvx_t *cells = &plan->cells;
     ember_xnn_geometry_t *geometry = &plan->geometry;
@@ -175,8 +174,8 @@ static bool plan_conv(plan_t *plan, const ember_xnn_node_t *node) {
            finish(plan, node);
 }
 
-// An axis of a transposed convolution: the input's elements stand apart, and a flipped
-// window goes over them step by step. False when more is cut off than it adds.
+// An axis of a transposed convolution: the input's elements are spread apart, and a
+// flipped window slides over them. False if more is cropped than it adds.
 static bool spread(ember_conv_s8_axis_t *axis, int32_t *apart) {
     axis->padding = (axis->kernel - 1) * axis->dilation - axis->padding;
     *apart = axis->stride;
@@ -199,7 +198,7 @@ static bool plan_transposed(plan_t *plan, const ember_xnn_node_t *node) {
            spread(&cells->width, &cells->columns_apart) && finish(plan, node);
 }
 
-// --- while a delegate starts ---------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                               const ember_xnn_hvx_type_t *type, const plan_t *plan) {
@@ -245,7 +244,7 @@ ember_status_t ember_xnn_hvx_transposed(ember_xnn_graph_t *graph,
                                         : EMBER_UNSUPPORTED;
 }
 
-// --- while it runs -------------------------------------------------------------------
+// --- execute -------------------------------------------------------------------------
 
 void ember_xnn_hvx_spread(const ember_xnn_hvx_panel_t *panel, int32_t vector,
                           const void *all, HVX_Vector *to) {
@@ -281,16 +280,16 @@ void ember_xnn_hvx_unpack(const uint8_t *from, uint64_t steps, int32_t vectors,
     }
 }
 
-// Where a run is.
+// The state of a run.
 typedef struct walk {
     const plan_t *plan;
     const ember_xnn_hvx_type_t *type;
     const int8_t *cells;
     const int32_t *firsts;
     const HVX_Vector *weights;
-    size_t y;     // element of the output where the image's columns begin
+    size_t y;     // element of the output at which the image's columns begin
     size_t pixel; // elements of an output pixel
-    uint32_t row; // of parameters of QDS8
+    uint32_t row; // row of the parameters of QDS8
 } walk_t;
 
 // Windows [x, x + count) of row y of outputs.
@@ -345,7 +344,8 @@ static void run_panel(const walk_t *walk, const ember_xnn_hvx_panel_t *panel) {
     }
 }
 
-// All panels of a group, whose packed weights begin at `packed`. Those of the next.
+// All panels of a group, whose packed weights begin at `packed`. Returns the next
+// group's.
 static const uint8_t *run_group(walk_t *walk, ember_xnn_hvx_panel_t *panel,
                                 const uint8_t *packed, uint8_t *unpacked) {
     const ember_xnn_geometry_t *geometry = &walk->plan->geometry;
@@ -368,7 +368,7 @@ static const uint8_t *run_group(walk_t *walk, ember_xnn_hvx_panel_t *panel,
     return packed;
 }
 
-// What stands around an image.
+// The padding around an image.
 static int8_t padding_of(const ember_xnn_value_t *input, uint32_t image) {
     return (int8_t)(input->datatype == XNN_QDS8 ? xnn_rows(input)[image].zero
                                                 : input->zero);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of int8 that was quantised while it ran, with Hexagon's vectors; weights of
-// eight bits, or four, with a scale per channel. Numbers as in product_qd8.c.
+// Products of dynamically quantised int8 with HVX; weights of eight or four bits with a
+// scale per channel. Results as in product_qd8.c.
 #include <math.h>
 
 #include "floats_hvx.h"
@@ -64,7 +64,7 @@ static void begin(const ember_xnn_hvx_panel_t *panel) {
     }
 }
 
-// Takes off what the zero point of the row has added.
+// Subtracts what the zero point of the row has added.
 INLINE HVX_Vector centred(const ember_xnn_hvx_panel_t *panel, int32_t v, HVX_Vector sum,
                           int32_t zero) {
     const uint32_t by = (uint16_t)-zero;
@@ -72,7 +72,7 @@ INLINE HVX_Vector centred(const ember_xnn_hvx_panel_t *panel, int32_t v, HVX_Vec
     return Q6_Vw_vadd_VwVw(sum, Q6_Vw_vmpyi_VwRh(own, (int32_t)(by << 16 | by)));
 }
 
-// The numbers of a window in place of its sums.
+// Replaces a window's sums by its results.
 static void scale(const ember_xnn_hvx_panel_t *panel, HVX_Vector *sums,
                   const ember_xnn_row_t *row, const xnn_hvx_limits_t *limits) {
     const ember_float_hvx_t by =
@@ -90,7 +90,7 @@ static void scale(const ember_xnn_hvx_panel_t *panel, HVX_Vector *sums,
     }
 }
 
-// The same for rows with rare scales, such as NaN.
+// The same for rows with unusual scales, such as NaN.
 static void scale_rare(const ember_xnn_hvx_panel_t *panel, HVX_Vector *sums,
                        const ember_xnn_row_t *row) {
     const ember_xnn_node_t *node = panel->node;

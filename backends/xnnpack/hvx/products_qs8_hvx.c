@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of static int8 with Hexagon's vectors. Numbers as in product_s8.c.
+// Products of static int8 with HVX. Results as in product_s8.c.
 #include "products_hvx.h"
 #include "requantise_hvx.h"
 
@@ -47,7 +47,7 @@ INLINE HVX_Vector scaled(const ember_xnn_hvx_panel_t *panel, int32_t v,
     return xnn_hvx_scaled(ember_hvx_load(sum), &by);
 }
 
-// Windows whose numbers are side by side in memory, whole vectors of them.
+// Windows whose results are adjacent in memory, whole vectors of them.
 INLINE void put_dense(const ember_xnn_hvx_panel_t *panel, const HVX_Vector *sums,
                       int32_t words, const xnn_hvx_bounds_t *bounds, int8_t *y) {
     const int32_t vectors = panel->vectors;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// int32 sums become static int8, with Hexagon's vectors: as float32, times a scale,
-// both rounded, to the nearest integer, as xnn_quantize() has it.
+// int32 sums become static int8 with HVX: to float32, times a scale, both rounded, then
+// to the nearest integer, like xnn_quantize().
 #ifndef EMBER_XNNPACK_HVX_REQUANTISE_H
 #define EMBER_XNNPACK_HVX_REQUANTISE_H
 
 #include "backends/xnnpack/nodes/numbers.h"
 #include "kernels/cortex_m/float_hvx.h"
 
-// What 32 sums are multiplied by: positive normal numbers.
+// The factors of 32 sums: positive normal numbers.
 typedef struct xnn_hvx_scales {
     HVX_Vector significands;
-    HVX_Vector right; // bits to shift a product whose sum has no zeros before it
+    HVX_Vector right; // right shift of a product whose sum has no leading zeros
 } xnn_hvx_scales_t;
 
-enum { XNN_HVX_PLACES = 124 }; // of the bits of a product, and of the exponent's bias
+enum { XNN_HVX_PLACES = 124 }; // of a product's bits and of the exponent's bias
 
 static inline bool xnn_hvx_is_scale(float scale) {
     return scale >= 0x1p-126f && scale < EMBER_INF;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dimensions in another order with Hexagon's vectors, where those of one image after
-// the other are a matrix that becomes its transpose: channels first and last.
+// Transpose with HVX, if each image is a matrix that becomes its transpose: channels
+// first to channels last and back.
 #include "backends/xnnpack/nodes/move.h"
 #include "kernels/movement/transpose_hvx.h"
 
 typedef struct plan {
     ember_transpose_hvx_t matrix;
-    uint32_t count; // of matrices, which lie behind each other
+    uint32_t count; // of adjacent matrices
     size_t bytes;   // of one
 } plan_t;
 
-// Dimensions [first, split) and [split, rank) change places; those before stay, as do
-// those of one element.
+// Dimensions [first, split) and [split, rank) change places; those before `first` and
+// those of one element stay.
 static bool find_split(const ember_xnn_node_t *node, uint32_t *first, uint32_t *split) {
     const uint32_t rank = node->in[0]->rank;
     int32_t order[XNN_MOST_DIMS];

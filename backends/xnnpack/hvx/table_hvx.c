@@ -3,7 +3,7 @@
 
 #include "elements_hvx.h"
 
-enum { ENOUGH = XNN_HVX_TABLE + 128 }; // elements for which a table pays
+enum { ENOUGH = XNN_HVX_TABLE + 128 }; // elements from which a table pays
 
 ember_status_t ember_xnn_hvx_table(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                    const ember_xnnpack_kernel_t *plain) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes from static int8 to static int8 by look-ups: the kernel for any
-// core computes all 256 numbers once in a run.
+// Element-wise nodes from static int8 to static int8 by look-ups: the portable kernel
+// computes all 256 values once in a run.
 #ifndef EMBER_XNNPACK_HVX_TABLE_H
 #define EMBER_XNNPACK_HVX_TABLE_H
 

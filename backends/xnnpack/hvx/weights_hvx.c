@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights become panels, in plain C: a computer that builds does this. Contract:
+// Weights become panels, in plain C, because the host does this. Contract:
 // products_hvx.h.
 #include "products_hvx.h"
 
@@ -29,7 +29,7 @@ typedef struct source {
     bool nibbles;
 } source_t;
 
-// Element `at` of a segment's k, where a flipped window has it.
+// Element `at` of a segment's k, at its place in a flipped window.
 static uint32_t turned(const ember_xnn_geometry_t *geometry, uint32_t at) {
     const uint32_t pixel = geometry->block;
     return geometry->k - pixel - at / pixel * pixel + at % pixel;
@@ -53,8 +53,8 @@ static int32_t weight(const source_t *source, uint32_t column, uint32_t segment,
     return weights[((size_t)column * g->taps + segment) * g->k + at];
 }
 
-// The weight of a group's lane for an element of a segment of its window; 0 where it
-// has none.
+// The weight of a group's lane for an element of a segment of its window; 0 if there is
+// none.
 static int32_t lane_weight(const source_t *source, uint32_t group, uint32_t lane,
                            uint32_t segment, uint32_t element) {
     const ember_xnn_geometry_t *g = source->geometry;
@@ -98,7 +98,7 @@ static uint8_t *pack_panel(const source_t *source, uint32_t group, uint32_t firs
                            uint8_t *to) {
     const ember_xnn_geometry_t *g = source->geometry;
     const uint32_t vectors = xnn_hvx_vectors(g, first);
-    const size_t next = (size_t)vectors * EMBER_HVX; // word of a lane
+    const size_t next = (size_t)vectors * EMBER_HVX; // to the next word of a lane
     uint8_t *weights = to + next;
     for (uint32_t v = 0; v < vectors; v++) {
         uint32_t sums[LANES] = {0};

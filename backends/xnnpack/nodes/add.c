@@ -3,7 +3,7 @@
 
 enum { MULTIPLIER_BITS = 20 };
 
-// False for scales so far apart that XNNPACK has no answer either.
+// False if the scales are so far apart that XNNPACK has no answer either.
 static bool find_factors(const ember_xnn_node_t *node, ember_xnn_add_t *add) {
     const ember_xnn_value_t *a = node->in[0];
     const ember_xnn_value_t *b = node->in[1];

@@ -32,7 +32,7 @@ static inline int32x4_t sums_of(const how_t *how, int16x4_t a, int16x4_t b) {
     return vshlq_s32(vmlaq_s32(sum, vmovl_s16(b), how->b), how->shift);
 }
 
-// Saturated to 16 bits on the way: bounds hold for what is saturated, too.
+// Saturated to 16 bits on the way: the bounds hold for saturated values, too.
 static inline int16x8_t halves_of(const how_t *how, int8x8_t a, int8x8_t b) {
     const int16x8_t x = vmovl_s8(a);
     const int16x8_t y = vmovl_s8(b);
@@ -49,7 +49,7 @@ static inline int8x16_t numbers_of(const how_t *how, int8x16_t a, int8x16_t b) {
     return vminq_s8(vmaxq_s8(both, how->low), how->high);
 }
 
-// `count` numbers, less than sixteen; with a step of 0 one of them again and again.
+// `count` elements, fewer than sixteen; with a step of 0 one of them repeated.
 static int8x16_t load_rest(const int8_t *from, uint32_t step, uint32_t count) {
     int8_t rest[16];
     for (uint32_t i = 0; i < 16; i++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest number of each window of an image, and its place in the window: rows
-// first, the first of equal ones. Windows lie side by side, without padding.
+// The maximum of each window of an image, and its index in the window, row by row; the
+// first of equal ones. Windows are adjacent, without padding.
 #include "elements.h"
 #include "window.h"
 
 enum { PADDINGS = 4, HEIGHT = 4, WIDTH = 5 }; // places of parameters
 
-// Pooling as others have it, with steps as long as the window.
+// Like other poolings, with steps as long as the window.
 static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window) {
     const uint32_t height = node->params[HEIGHT];
     const uint32_t width = node->params[WIDTH];
@@ -39,7 +39,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                : EMBER_UNSUPPORTED;
 }
 
-// One window's channel: `x` is its first number.
+// One window's channel: `x` is its first element.
 static uint32_t find_largest(const ember_xnn_window_t *window, const float *x) {
     const size_t step = (uint32_t)window->channels;
     const size_t row = (uint32_t)window->x.in * step;

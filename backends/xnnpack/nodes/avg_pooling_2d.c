@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// The mean of each window, its padding not counted; and of whole images.
+// The mean of each window, not counting its padding; and of whole images.
 #include "pooling.h"
 
-// XNNPACK adds nine taps at a time: each in one of four parts, then the parts.
+// XNNPACK adds nine taps at a time: it distributes them over four parts, then adds
+// these.
 enum { GROUP = 9, PARTS = 4 };
 
 typedef struct mean {
-    ember_xnn_pool_t pool; // its y: the sum of all groups before this one
+    ember_xnn_pool_t pool; // its y: the sum of all previous groups
     float parts[PARTS][XNN_CHUNK];
     uint32_t group; // of the window's taps; parts belong to it
-    uint32_t last;  // group of a window
+    uint32_t last;  // last group of a window
     bool half;      // the sum is float16 between groups, and so is the factor
 } mean_t;
 
@@ -56,11 +57,11 @@ static void finish(ember_xnn_pool_t *pool) {
 
 typedef struct image {
     ember_xnn_pool_t pool;
-    float factor; // what the sum of an image is multiplied with
-    float start;  // and what is added then
+    float factor; // the sum of an image is multiplied by this
+    float start;  // and this is added
 } image_t;
 
-// Of an image: one tap behind the other.
+// Of an image: one tap after the other.
 static void take_next(ember_xnn_pool_t *pool) {
     if (pool->taps == 0) {
         memcpy(pool->y, pool->x, 4 * (size_t)pool->count);
@@ -78,7 +79,7 @@ static void finish_image(ember_xnn_pool_t *pool) {
     }
 }
 
-// A whole image is one window, and one line.
+// A whole image is one window, and one row.
 static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window) {
     if (node->kind != XNN_GLOBAL_AVG_POOLING_2D) {
         return ember_xnn_window_read(node, window);
@@ -118,8 +119,8 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     return known ? ember_xnn_unary_prepare(graph, node) : EMBER_UNSUPPORTED;
 }
 
-// From int8 to int8: the elements themselves are added, and scales and zero points come
-// in at once, so that halves are rounded as XNNPACK rounds them.
+// From int8 to int8: the elements themselves are added, and scales and zero points are
+// applied at once, so that ties are rounded like XNNPACK's.
 static void run_image_s8(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
                          image_t *image) {
     ember_xnn_value_t in = *node->in[0];

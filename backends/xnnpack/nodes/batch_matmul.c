@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of batches: (..., m, k) by (..., k, n), batch dimensions broadcast;
-// (..., n, k) by a flag.
+// Batched matrix products: (..., m, k) by (..., k, n), or (..., n, k) with a flag;
+// batch dimensions are broadcast.
 #include "batch_matmul.h"
 
 static bool transposed(const ember_xnn_node_t *node) {

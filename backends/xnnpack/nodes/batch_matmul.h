@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of batches, for kernels batch_matrix_multiply_*.
+// Batched matrix products, for kernels batch_matrix_multiply_*.
 #ifndef EMBER_XNNPACK_BATCH_MATMUL_H
 #define EMBER_XNNPACK_BATCH_MATMUL_H
 
@@ -11,7 +11,7 @@ ember_status_t ember_xnn_matmul_prepare(ember_xnn_graph_t *graph,
                                         const ember_xnn_type_t *type);
 void ember_xnn_matmul_run(const ember_xnn_node_t *node, const ember_xnn_type_t *type);
 
-// Which matrix of `value` belongs to matrix `index` of the output.
+// The matrix of `value` for matrix `index` of the output.
 size_t ember_xnn_matrix_of(const ember_xnn_value_t *value, const ember_xnn_value_t *out,
                            size_t index);
 

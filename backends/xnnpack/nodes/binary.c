@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes of two inputs, computed in float32.
+// Element-wise nodes with two inputs, computed in float32.
 #include "broadcast.h"
 
 static void add(float *x, const float *y, uint32_t count) {

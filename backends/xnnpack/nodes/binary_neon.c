@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes of two inputs of float32 or float16.
+// Element-wise nodes with two float32 or float16 inputs.
 #include "floats_neon.h"
 
 XNN_INLINE float32x4_t smaller(float32x4_t x, float32x4_t y) {

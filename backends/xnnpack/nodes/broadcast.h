@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes of two inputs whose dimensions are broadcast.
+// Nodes with two inputs whose dimensions are broadcast.
 #ifndef EMBER_XNNPACK_BROADCAST_H
 #define EMBER_XNNPACK_BROADCAST_H
 
@@ -8,8 +8,8 @@
 
 enum { XNN_OPERANDS = 3 }; // of a walk: y, a, b
 
-// A part of a row of the output, at most `most` elements, and of the inputs with steps
-// 0 or 1.
+// A part of a row of the output, at most `most` elements, with the inputs' steps 0 or
+// 1.
 typedef struct ember_xnn_lines {
     void *y;
     const void *a;
@@ -28,7 +28,7 @@ typedef struct ember_xnn_lines {
 ember_status_t ember_xnn_broadcast_shape(ember_xnn_graph_t *graph,
                                          ember_xnn_node_t *node);
 
-// Whether lines have `few` elements or more: they join where dimensions are whole.
+// Whether rows have at least `few` elements; adjacent whole dimensions are joined.
 static inline bool xnn_lines_are_long(const ember_xnn_node_t *node, uint32_t few) {
     const uint32_t count = node->out[0]->numel;
     const uint32_t a = node->in[0]->numel, b = node->in[1]->numel;
@@ -36,8 +36,7 @@ static inline bool xnn_lines_are_long(const ember_xnn_node_t *node, uint32_t few
     return count >= few && (joined || (uint32_t)xnn_size(node->out[0], 0) >= few);
 }
 
-// Goes to the first part. All values have elements of one size. False when there is
-// none.
+// Goes to the first part. All values have elements of one size. False if there is none.
 EMBER_MUST_USE bool ember_xnn_lines_start(ember_xnn_lines_t *lines,
                                           const ember_xnn_node_t *node, int32_t most);
 

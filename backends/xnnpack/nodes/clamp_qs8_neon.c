@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bounds of static int8 whose scale and zero point stay: those of its elements.
+// Bounds of static int8 with unchanged scale and zero point: those of its elements.
 #include "elements.h"
 #include "neon.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two to five inputs behind each other along one dimension.
+// Two to five inputs joined along one dimension.
 #include "move.h"
 
 static uint32_t axis_of(const ember_xnn_node_t *node) {

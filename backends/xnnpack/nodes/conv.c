@@ -13,7 +13,7 @@ static uint32_t outputs_of(const ember_xnn_node_t *node) {
     return node->params[CONV_GROUPS] * node->params[CONV_GROUP_OUTPUTS];
 }
 
-// Are the weights (outputs, kernel, kernel, inputs of a group)?
+// Whether the weights are (outputs, kernel, kernel, inputs of a group).
 static bool weights_fit(const ember_xnn_node_t *node) {
     const ember_xnn_value_t *weights = node->in[1];
     const uint32_t *params = node->params;
@@ -61,7 +61,7 @@ static void start(ember_xnn_conv_t *conv, const ember_xnn_node_t *node,
     conv->product.n_step = params[CONV_KERNEL] * params[CONV_KERNEL + 1] * conv->inputs;
 }
 
-// Starts the sums of the next block of columns, which lies in one group.
+// Starts the sums of the next block of columns, which is in one group.
 static void begin_block(ember_xnn_conv_t *conv) {
     ember_xnn_product_t *product = &conv->product;
     const uint32_t group = product->column / conv->outputs;
@@ -73,7 +73,7 @@ static void begin_block(ember_xnn_conv_t *conv) {
     product->type->begin(product);
 }
 
-// Adds the taps of a block. Those across that lie behind each other are one run.
+// Adds the taps of a block. Adjacent taps of a row are one run.
 static void add_taps(ember_xnn_conv_t *conv) {
     const ember_xnn_axis_t *across = &conv->window.x;
     int32_t y0, y1, x0, x1;

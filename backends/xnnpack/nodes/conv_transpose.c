@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposed convolutions: an output pixel gathers from the input pixels that a
-// convolution of its stride would have spread to it.
+// Transposed convolutions: an output pixel gathers from the input pixels that would
+// have scattered to it.
 #include "window.h"
 
-enum { MOST = 1 << 14 }; // of a parameter: an output's size fits
+enum { MOST = 1 << 14 }; // of a parameter: the output's size cannot overflow
 
-// `adjustment` is what the output has more at its end.
+// `adjustment` is added to the output at its end.
 static bool read_axis(const ember_xnn_node_t *node, uint32_t before, uint32_t after,
                       uint32_t offset, ember_xnn_axis_t *axis) {
     const uint32_t *params = node->params;
@@ -54,7 +54,7 @@ ember_status_t ember_xnn_transposed_shape(ember_xnn_graph_t *graph,
                : ember_xnn_bad_shape(graph);
 }
 
-// The input pixel that tap `k` of an output pixel looks at, or -1.
+// The input pixel that tap `k` of an output pixel reads, or -1.
 static int32_t source(const ember_xnn_axis_t *axis, int32_t out, int32_t k) {
     const int32_t at = out + axis->before - k * axis->dilation;
     if (at < 0 || at % axis->stride != 0 || at / axis->stride >= axis->in) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From one datatype to another; to int8 with parameters of each row, too.
+// From one datatype to another, including int8 with parameters of each row.
 #include "elements.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {

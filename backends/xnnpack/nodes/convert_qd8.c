@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From floats to int8, with a scale and a zero point for each row, found while it runs.
+// From floats to dynamically quantised int8: a scale and a zero point for each row.
 #include "convert_qd8.h"
 #include "elements.h"
 

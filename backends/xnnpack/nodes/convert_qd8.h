@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantising while a graph runs, for kernels convert_qd8*.c: float32 or float16 to int8
-// with a scale and a zero point for each row.
+// Dynamic quantisation, for kernels convert_qd8*.c: float32 or float16 to int8 with a
+// scale and a zero point for each row.
 #ifndef EMBER_XNNPACK_CONVERT_QD8_H
 #define EMBER_XNNPACK_CONVERT_QD8_H
 

@@ -9,7 +9,7 @@ typedef struct many {
     float32x4_t of[4];
 } many_t;
 
-// Elements [at, at + MANY) of a row, zeros behind its end.
+// Elements [at, at + MANY) of a row, zeros past its end.
 XNN_INLINE many_t load(const void *row, const bool half, size_t at, uint32_t length) {
     const uint32_t size = half ? 2 : 4;
     const uint8_t *from = (const uint8_t *)row + at * size;

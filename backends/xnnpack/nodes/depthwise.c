@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolutions: weights (1, kh, kw, c * multiplier). The sums of all channels
-// of a pixel are kept in scratch while one tap after the other is added.
+// of a pixel are kept in scratch while the taps are added one by one.
 #include "depthwise.h"
 
 uint32_t ember_xnn_depthwise_outputs(const ember_xnn_node_t *node) {
@@ -37,7 +37,7 @@ ember_status_t ember_xnn_depthwise_prepare(ember_xnn_graph_t *graph,
     return type->check(graph, node);
 }
 
-// A tap of the window whose tap 0 is at (top, left), of an image that begins at
+// A tap of the window whose tap 0 is at (top, left), in an image that begins at
 // `image`.
 static void add_tap(const ember_xnn_depthwise_t *depthwise,
                     const ember_xnn_window_t *window, int32_t y, int32_t x,

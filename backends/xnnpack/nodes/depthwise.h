@@ -5,8 +5,8 @@
 
 #include "window.h"
 
-// XNNPACK adds so many taps column by column of the window, more of them, or those of
-// channels with several outputs, as other convolutions do: row by row.
+// Up to this many taps XNNPACK adds column by column of the window; more taps, or those
+// of channels with several outputs, row by row, as in other convolutions.
 enum { XNN_MOST_TAPS = 25 };
 
 static inline bool xnn_by_columns(const ember_xnn_node_t *node) {
@@ -15,8 +15,8 @@ static inline bool xnn_by_columns(const ember_xnn_node_t *node) {
            kernel[1] <= XNN_MOST_TAPS && kernel[0] * kernel[1] <= XNN_MOST_TAPS;
 }
 
-// float16: such sums are rounded after each tap, and those of more than nine taps are
-// two, of every other tap each, that are added at the end.
+// float16: such sums are rounded after each tap; with more than nine taps there are two
+// sums, of every other tap each, which are added at the end.
 enum { XNN_MOST_TAPS_ONCE = 9 };
 
 static inline bool xnn_by_halves(const ember_xnn_node_t *node) {
@@ -25,8 +25,8 @@ static inline bool xnn_by_halves(const ember_xnn_node_t *node) {
 }
 
 // Adds one tap to the sums of all output channels: `a` and `w` are where the pixel and
-// the tap's weights begin; taps count in the order in which they are added. Sums are
-// float, or uint32_t for int8.
+// the tap's weights begin; taps are numbered in the order in which they are added. Sums
+// are float, or uint32_t for int8.
 typedef void (*ember_xnn_tap_fn)(const ember_xnn_node_t *node, void *sums, size_t a,
                                  size_t w, uint32_t tap);
 

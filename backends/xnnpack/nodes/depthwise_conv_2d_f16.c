@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution, float16. Sums of few taps are rounded after each, see
+// Depthwise convolution, float16. Sums of few taps are rounded after each tap, see
 // depthwise.h.
 #include "depthwise.h"
 
@@ -32,7 +32,7 @@ static void add(const ember_xnn_node_t *node, void *sums, size_t a, size_t w,
     }
 }
 
-// Adds the sums of every other tap, and sets them to zero for the next pixel.
+// Adds the two sums of every other tap, and clears them for the next pixel.
 static void join(const ember_xnn_node_t *node, void *sums) {
     const uint32_t channels = node->params[CONV_GROUPS];
     float *sum = sums;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolution, float16. Weights may come as float32, and are rounded.
+// Depthwise convolution, float16. float32 weights are rounded.
 #include "depthwise_neon.h"
 
 static float32x4_t load(const void *from, size_t at) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of floats with Advanced SIMD: eight channels of four output
-// pixels at a time. Sums are float32, taps are added in order after the bias.
+// Depthwise convolutions of floats with NEON: eight channels of four output pixels at a
+// time. Sums are float32, taps are added in order after the bias.
 #ifndef EMBER_XNNPACK_DEPTHWISE_NEON_H
 #define EMBER_XNNPACK_DEPTHWISE_NEON_H
 
@@ -9,37 +9,37 @@
 
 enum { CHANNELS = 8, PIXELS = 4 };
 
-// How elements are read and written, four from index `at` on.
+// Reads and writes four elements from index `at` on.
 typedef struct access {
     float32x4_t (*x)(const void *from, size_t at);
     float32x4_t (*w)(const void *from, size_t at);
     void (*y)(void *to, size_t at, float32x4_t numbers);
     float32x4_t (*bias)(const ember_xnn_value_t *bias, size_t channel);
-    bool rounds; // sums, to float16 after each tap
-    bool twice;  // sums of every other tap, see depthwise.h
+    bool rounds; // sums are rounded to float16 after each tap
+    bool twice;  // two sums, of every other tap each, see depthwise.h
 } access_t;
 
-// A walk over taps: `count` of them, what separates two in the input and the weights,
-// elements.
+// A walk over `count` taps, and the distance between two of them in the input and the
+// weights, in elements.
 typedef struct steps {
     int32_t count;
     ptrdiff_t x;
     ptrdiff_t w;
 } steps_t;
 
-// Output pixels of a line, at a block of channels.
+// Output pixels of a row, for a block of channels.
 typedef struct pixels {
     const ember_xnn_node_t *node;
     const ember_xnn_window_t *window;
     const float *bias;
-    size_t x;      // where the line of the window's first tap begins, elements
+    size_t x;      // where the row of the window's first tap begins, in elements
     size_t w;      // of that tap
     size_t y;      // of the output's first pixel
-    int32_t first; // line of the window
+    int32_t first; // row of the window
     int32_t lines;
 } pixels_t;
 
-// Channels that have one output each, and more than one block of them.
+// Channels that have one output each, in more than one block.
 static inline ember_status_t depthwise_prepare(ember_xnn_graph_t *graph,
                                                ember_xnn_node_t *node,
                                                const ember_xnn_type_t *type) {
@@ -62,7 +62,7 @@ XNN_INLINE float32x4_t add_product(const access_t access, float32x4_t sum,
     return access.rounds ? vcvt_f32_f16(vcvt_f16_f32(more)) : more;
 }
 
-// Sums of two vectors of channels for each of some pixels.
+// Sums of two vectors of channels for each of several pixels.
 typedef struct sums {
     float32x4_t of[PIXELS][2];
 } sums_t;
@@ -83,7 +83,7 @@ XNN_INLINE void add_tap(const access_t access, const pixels_t *pixels, ptrdiff_t
     }
 }
 
-// Adds the taps from (x, w) on, of which the first one's number is `turn`.
+// Adds the taps from (x, w) on; the number of the first one is `turn`.
 XNN_INLINE void add_taps(const access_t access, const pixels_t *pixels, ptrdiff_t x,
                          ptrdiff_t w, ptrdiff_t step, const int32_t count,
                          const steps_t *outer, const steps_t *inner, int32_t turn,
@@ -98,8 +98,8 @@ XNN_INLINE void add_taps(const access_t access, const pixels_t *pixels, ptrdiff_
     }
 }
 
-// Adds taps [x0, x1) of `count` pixels, of which the first one's window begins at
-// column `left`.
+// Adds taps [x0, x1) of `count` pixels; the first pixel's window begins at column
+// `left`.
 XNN_INLINE void run_pixels(const access_t access, const pixels_t *pixels, int32_t ox,
                            int32_t x0, int32_t x1, const int32_t count) {
     const ember_xnn_axis_t *across = &pixels->window->x;
@@ -154,7 +154,7 @@ XNN_INLINE void run_line(const access_t access, const pixels_t *pixels) {
     }
 }
 
-// A block of channels of a line; the last block may have channels of the one before.
+// A block of channels of a row; the last block may overlap the one before.
 XNN_INLINE void run_block(const access_t access, const ember_xnn_node_t *node,
                           const ember_xnn_window_t *window, int32_t batch, int32_t y,
                           size_t channel) {

@@ -13,7 +13,7 @@ void ember_xnn_load(const ember_xnn_value_t *value, const void *from, uint32_t s
     const float *floats = from;
     const uint16_t *halves = from;
     const int8_t *bytes = from;
-    const float scale = value->scale; // `to` does not change it: loops become vectors
+    const float scale = value->scale; // not aliased by `to`: loops become vectors
     const int32_t zero = value->zero;
     const bool same = step == 0 && count > 1;
     const uint32_t loads = same ? 1 : count;
@@ -49,7 +49,7 @@ static void store_s8(const ember_xnn_node_t *node, int8_t *to, uint32_t count,
     }
 }
 
-// From int8 to int8: bounded as numbers, and rounded together with the zero point.
+// From int8 to int8: bounded as floats, and rounded together with the zero point.
 static void store_bounded(const ember_xnn_node_t *node, int8_t *to, uint32_t count,
                           const float *from) {
     const float inverse = 1.0f / node->out[0]->scale;
@@ -81,7 +81,7 @@ void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
     }
 }
 
-// A float16 node has its parameter in float16.
+// A float16 node has a float16 parameter.
 static float parameter_of(const ember_xnn_node_t *node) {
     if (node->kind != XNN_LEAKY_RELU && node->kind != XNN_ELU) {
         return 0.0f;

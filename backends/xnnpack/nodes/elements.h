@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes: rows of any float or static int8 value are read to floats, and
-// written from floats, bounded by the node's range.
+// Element-wise nodes: rows of float or static int8 values are read as floats, and
+// written from floats, clamped to the node's range.
 #ifndef EMBER_XNNPACK_ELEMENTS_H
 #define EMBER_XNNPACK_ELEMENTS_H
 
@@ -8,7 +8,7 @@
 
 enum { XNN_CHUNK = 64 }; // elements that are computed at a time
 
-// Is it F32, F16 or QS8 with a good scale?
+// Whether it is F32, F16, or QS8 with a usable scale.
 bool ember_xnn_is_plain(const ember_xnn_value_t *value);
 
 // Address of element `index`.
@@ -20,15 +20,15 @@ static inline uint8_t *xnn_at(const ember_xnn_value_t *value, size_t index) {
 void ember_xnn_load(const ember_xnn_value_t *value, const void *from, uint32_t step,
                     uint32_t count, float *to);
 
-// Elements of output 0 of a node. `from` is changed.
+// Writes elements of a node's output 0. `from` is modified.
 void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
                      float *from);
 
-// Computes `count` numbers in place.
+// Computes `count` values in place.
 typedef void (*ember_xnn_unary_fn)(float *x, uint32_t count, float parameter);
 void ember_xnn_unary_run(const ember_xnn_node_t *node, ember_xnn_unary_fn compute);
 
-// Input and output are plain, or UNSUPPORTED.
+// EMBER_OK if input and output are plain; else UNSUPPORTED.
 ember_status_t ember_xnn_unary_prepare(ember_xnn_graph_t *graph,
                                        ember_xnn_node_t *node);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of products on any core.
+// Kernels of products for any core.
 #include "backends/xnnpack/forms.h"
 #include "batch_matmul.h"
 #include "window.h"

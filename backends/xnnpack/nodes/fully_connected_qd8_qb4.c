@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected, int8 quantised while it runs, int4 weights in groups.
+// Fully connected, dynamically quantised int8, int4 weights in groups.
 #include "product.h"
 
-// Keeps the starts of all columns.
+// Keeps the initial sums of all columns.
 static ember_status_t keep_starts(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnn_value_t *weights = node->in[1];
     const uint32_t columns = (uint32_t)weights->sizes[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected layers: input (..., k), weights (n, k), or (k, n) by a flag, bias
-// (n,), output (..., n). Weights of what was a convolution are (n, 1, 1, k).
+// Fully connected layers: input (..., k), weights (n, k), or (k, n) with a flag, bias
+// (n,), output (..., n). Weights of a former convolution are (n, 1, 1, k).
 #include "product.h"
 
 static bool transposed(const ember_xnn_node_t *node) {

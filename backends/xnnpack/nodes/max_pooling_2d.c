@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest number of each window.
+// The maximum of each window.
 #include "pooling.h"
 
 static void take(ember_xnn_pool_t *pool) {

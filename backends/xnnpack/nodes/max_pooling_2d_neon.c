@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The largest number of each window: float32, or int8 whose numbers stay as they are.
+// The maximum of each window: float32, or int8 with unchanged scale and zero point.
 #include "neon.h"
 #include "pooling.h"
 
-enum { BYTES = 16 }; // of channels that are taken at once
+enum { BYTES = 16 }; // of channels that are read at once
 
-// Is the largest int8 also the largest number, and stays as it is?
+// Whether the largest int8 is also the largest value, and is copied as it is.
 static bool keeps_numbers(const ember_xnn_node_t *node) {
     return xnn_neon_same_numbers(node) && node->low == -__builtin_inff() &&
            node->high == __builtin_inff();
@@ -44,7 +44,7 @@ static inline int8x16_t larger(int8x16_t most, int8x16_t other, bool floats) {
                   : vmaxq_s8(most, other);
 }
 
-// Where taps [y0, y1) x [x0, x1) of a window lie, from its first one on.
+// Where taps [y0, y1) x [x0, x1) of a window are, relative to its first one.
 typedef struct taps {
     const uint8_t *first;
     int32_t height;
@@ -66,7 +66,7 @@ static taps_t taps_of(const walk_t *walk, const uint8_t *image, int32_t oy,
                     .width = x1 - x0};
 }
 
-// The largest of channels from byte `at` on; none: zero.
+// The maximum of channels from byte `at` on; without taps: zero.
 static inline int8x16_t most_of(const walk_t *walk, const taps_t *taps, size_t at) {
     const size_t down = (size_t)walk->window.y.dilation * walk->line;
     const size_t across = (size_t)walk->window.x.dilation * walk->pixel;

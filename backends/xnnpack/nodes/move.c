@@ -14,7 +14,7 @@ void ember_xnn_steps(const ember_xnn_value_t *value, int32_t *steps) {
     }
 }
 
-// A row whose elements do not lie behind each other.
+// A row whose elements are not adjacent.
 static void move_row(const int32_t *row, uint32_t size, char *to, const char *from) {
     for (int32_t i = 0; i < row[0]; i++) {
         if (size == 4) {

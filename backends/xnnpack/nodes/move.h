@@ -5,7 +5,7 @@
 
 #include "backends/xnnpack/graph/graph.h"
 
-// A block of (sizes) elements from one place to another; steps in elements.
+// Copies a block of (sizes) elements; steps in elements.
 typedef struct ember_xnn_move {
     int32_t sizes[XNN_MOST_DIMS];
     int32_t to_steps[XNN_MOST_DIMS];
@@ -14,7 +14,7 @@ typedef struct ember_xnn_move {
     uint32_t element_size; // bytes
 } ember_xnn_move_t;
 
-// The steps of a value's dimensions; sizes of the block are the value's too.
+// The steps of a value's dimensions; the block has the value's sizes.
 void ember_xnn_steps(const ember_xnn_value_t *value, int32_t *steps);
 
 // `from` is only read.
@@ -23,17 +23,18 @@ void ember_xnn_move(const ember_xnn_move_t *move, void *to, void *from);
 // The same bytes in another shape.
 void ember_xnn_copy(void *to, const void *from, size_t bytes);
 
-// Have input `index` and output 0 elements of the same meaning?
+// Whether elements of input `index` and of output 0 have the same meaning.
 bool ember_xnn_same_elements(const ember_xnn_node_t *node, uint32_t index);
 
-// The order of dimensions of a transpose: output i is input order[i]. False when it is
-// none. And its shape.
+// The order of a transpose's dimensions: output i is input order[i]. False if it is not
+// a permutation. Also its shape.
 EMBER_MUST_USE bool ember_xnn_transpose_order(const ember_xnn_node_t *node,
                                               int32_t *order);
 ember_status_t ember_xnn_transpose_shape(ember_xnn_graph_t *graph,
                                          ember_xnn_node_t *node);
 
-// Vector `index` of a node, `count` sizes that are not negative. False when it is not.
+// Vector `index` of a node, `count` sizes that are not negative. False if it is not
+// that.
 EMBER_MUST_USE bool ember_xnn_items(const ember_xnn_node_t *node, uint32_t index,
                                     uint32_t count, int32_t *items);
 

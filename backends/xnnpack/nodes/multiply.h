@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Product of static int8 values: exact in int32, then to the output's scale in float32.
-// For kernels multiply_qs8*.c.
+// Product of static int8 values: exact in int32, then brought to the output's scale in
+// float32. For kernels multiply_qs8*.c.
 #ifndef EMBER_XNNPACK_MULTIPLY_H
 #define EMBER_XNNPACK_MULTIPLY_H
 
@@ -16,7 +16,7 @@ float ember_xnn_multiply_scale(const ember_xnn_node_t *node);
 ember_status_t ember_xnn_multiply_prepare(ember_xnn_graph_t *graph,
                                           ember_xnn_node_t *node);
 
-// Computes what lies on a line.
+// Computes a part of a row.
 typedef void (*ember_xnn_multiply_fn)(const ember_xnn_multiply_t *multiply,
                                       const ember_xnn_lines_t *line);
 void ember_xnn_multiply_line(const ember_xnn_multiply_t *multiply,

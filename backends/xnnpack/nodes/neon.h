@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kernels with Advanced SIMD share: sums of static int8 become its numbers; bounds
-// of floats, and float16.
+// What NEON kernels share: requantisation of int8 sums, bounds of floats, and float16.
 #ifndef EMBER_XNNPACK_NEON_H
 #define EMBER_XNNPACK_NEON_H
 
@@ -9,14 +8,14 @@
 
 #define XNN_INLINE EMBER_NEON_INLINE
 
-// Of up to eight columns from `first` on whose weights have these sums: what sums of
-// products begin with, bias - zero * sum, and the scales of the results.
+// For up to eight columns from `first` on, whose weights have these sums: the initial
+// sums of products, bias - zero * sum, and the scales of the results.
 void ember_xnn_neon_columns_qs8(const ember_xnn_node_t *node, const int32_t *sums,
                                 uint32_t first, uint32_t count, int32_t *start,
                                 float *scales);
 
-// Are input and output static int8 of the same scale and zero point, so that elements
-// stay when their numbers do?
+// Whether input and output are static int8 with the same scale and zero point, so that
+// equal values have equal elements.
 static inline bool xnn_neon_same_numbers(const ember_xnn_node_t *node) {
     const ember_xnn_value_t *in = node->in[0], *out = node->out[0];
     return xnn_types(node, XNN_QS8, XNN_QS8) && in->scale == out->scale &&
@@ -41,8 +40,8 @@ static inline xnn_neon_round_t xnn_neon_round(const float *scales,
     };
 }
 
-// Rounded, halves to even, the zero point added; not bounded yet, but bounds hold for
-// what is saturated here, too.
+// Rounded to nearest even, with the zero point added; not yet bounded, but the bounds
+// hold for what is saturated here, too.
 static inline int16x8_t xnn_neon_rounded(int32x4_t s0, int32x4_t s1,
                                          const xnn_neon_round_t *round) {
     const float32x4_t x = vmulq_f32(vcvtq_f32_s32(s0), round->scales[0]);
@@ -52,7 +51,7 @@ static inline int16x8_t xnn_neon_rounded(int32x4_t s0, int32x4_t s1,
     return vqaddq_s16(both, round->zero);
 }
 
-// How numbers become int8: x * factor, rounded. The lower bound is what becomes of NaN.
+// How floats become int8: x * factor, rounded. NaN becomes the lower bound.
 typedef struct xnn_neon_quantizer {
     float32x4_t factor;
     float32x4_t low; // before `zero` is added
@@ -82,7 +81,7 @@ static inline int16x8_t xnn_neon_round_eight(const float32x4_t *from,
     return vqaddq_s16(both, to->zero);
 }
 
-// Of sixteen numbers.
+// For sixteen values.
 static inline int8x16_t xnn_neon_quantize(const float32x4_t *from,
                                           const xnn_neon_quantizer_t *to) {
     const int8x8_t low = vqmovn_s16(xnn_neon_round_eight(from, to));
@@ -90,12 +89,12 @@ static inline int8x16_t xnn_neon_quantize(const float32x4_t *from,
     return vminq_s8(both, to->high);
 }
 
-// As xnn_clamp().
+// Like xnn_clamp().
 static inline float32x4_t xnn_neon_clamp(float32x4_t x, const ember_xnn_node_t *node) {
     return neon_between(x, vdupq_n_f32(node->low), vdupq_n_f32(node->high));
 }
 
-// Four elements of a float value from `index` on, as float16 has them.
+// Four elements of a float value from `index` on, as float16.
 static inline float32x4_t xnn_neon_f16(const ember_xnn_value_t *value, size_t index) {
     if (value->datatype == XNN_F16) {
         return neon_load_f16((const uint16_t *)value->constant + index);

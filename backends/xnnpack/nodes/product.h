@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products, as fully connected layers, convolutions and matrix products have
-// them: a few columns of weights at a time, in the order that XNNPACK defines.
+// Sums of products for fully connected layers, convolutions and matrix products: a few
+// columns of weights at a time, in the order that XNNPACK defines.
 //
-// A walk over the output (linear.c, conv.c, batch_matmul.c) knows where
-// elements lie; a type of numbers knows what they are. For each row and each block of
-// columns the walk calls begin, then add for each run of elements that lie behind each
-// other, then end.
+// A walk over the output (linear.c, conv.c, batch_matmul.c) knows where elements are; a
+// type knows what they are. For each row and each block of columns the walk calls
+// begin, then add for each run of adjacent elements, then end.
 #ifndef EMBER_XNNPACK_PRODUCT_H
 #define EMBER_XNNPACK_PRODUCT_H
 
@@ -22,9 +21,9 @@ typedef struct ember_xnn_type {
     // Starts the sums of columns [column, column + columns) with the bias.
     void (*begin)(ember_xnn_product_t *product);
     // Adds products of `count` elements of the input from index `a` on with weights
-    // from index `w` on; both count elements.
+    // from index `w` on; both in elements.
     void (*add)(ember_xnn_product_t *product, size_t a, size_t w, uint32_t count);
-    // Writes the numbers of the columns to the output from index `y` on.
+    // Writes the results of the columns to the output from index `y` on.
     void (*end)(const ember_xnn_product_t *product, size_t y);
 } ember_xnn_type_t;
 
@@ -53,26 +52,26 @@ extern const ember_xnn_type_t ember_xnn_type_qd8;
 extern const ember_xnn_type_t ember_xnn_type_qd8_qc4;
 extern const ember_xnn_type_t ember_xnn_type_qd8_qb4;
 
-// The end of all types whose input is QDS8: numbers[i] * factors[i] + bias in one
-// rounding, or numbers[i] + bias without factors; bounded, to float32 or float16.
+// The end of all types with QDS8 input: numbers[i] * factors[i] + bias in one rounding,
+// or numbers[i] + bias without factors; bounded, to float32 or float16.
 void ember_xnn_end_qd8(const ember_xnn_product_t *product, const float *numbers,
                        const float *factors, size_t y);
 
-// Are input, bias and output what those types take?
+// Whether input, bias and output are what those types take.
 bool ember_xnn_is_qd8(const ember_xnn_node_t *node);
 
-// Starts, and writes, the sums of `count` columns that lie in `sums`: four bytes each,
+// Starts, and writes, the sums of `count` columns that are in `sums`: four bytes each,
 // float or uint32_t.
 void ember_xnn_columns_begin(ember_xnn_product_t *product, uint32_t count, void *sums);
 void ember_xnn_columns_end(ember_xnn_product_t *product, uint32_t count,
                            const void *sums, size_t y);
 
-// Sets all but steps.
+// Sets everything but the steps.
 void ember_xnn_product_begin(ember_xnn_product_t *product, const ember_xnn_type_t *type,
                              const ember_xnn_node_t *node);
 
-// Are these datatypes of static int8, for that many columns of weights? And the scale
-// of a column's sums: in * weights / out.
+// Whether these datatypes are static int8, for that many columns of weights. Also the
+// scale of a column's sums: in * weights / out.
 bool ember_xnn_qs8_fits(const ember_xnn_node_t *node, uint32_t columns);
 float ember_xnn_qs8_scale(const ember_xnn_node_t *node, uint32_t column);
 
@@ -80,13 +79,13 @@ float ember_xnn_qs8_scale(const ember_xnn_node_t *node, uint32_t column);
 void ember_xnn_add_s8(ember_xnn_product_t *product, size_t a, size_t w, uint32_t count,
                       int32_t zero);
 
-// Column `k` of a block; where there are fewer, the last one again, so that loops need
-// no other form for a block's last columns.
+// Column `k` of a block; past the last column that one again, so that loops need no
+// special case for a block's last columns.
 static inline uint32_t xnn_column(const ember_xnn_product_t *product, uint32_t k) {
     return k < product->columns ? k : product->columns - 1;
 }
 
-// Is a bias absent, or has it a number per column?
+// Whether a bias is absent, or has a value per column.
 static inline bool xnn_bias_fits(const ember_xnn_value_t *bias, uint32_t columns) {
     return bias == NULL || bias->numel == columns;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// float16 in and out, sums in float32 as for float32, rounded once at the end. Weights
-// and bias may be float32, which is how convolutions are exported.
+// float16 in and out; sums in float32 as for float32, rounded once at the end. Weights
+// and bias may be float32: convolutions are exported like this.
 #include "product.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input that was quantised while it ran, int8 weights with a scale per channel:
-// (sum * scale of the row) * scale of the column + bias, the last two fused.
+// Dynamically quantised input, int8 weights with a scale per channel: (sum * scale of
+// the row) * scale of the column + bias, the last two fused.
 #include "product.h"
 
 #include <math.h>

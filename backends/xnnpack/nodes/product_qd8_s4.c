@@ -31,7 +31,8 @@ static void begin(ember_xnn_product_t *product) {
     memset(&product->sum, 0, sizeof(product->sum));
 }
 
-// Sum of (x - zero) * weight of two products in `step`; `count` and `step` are even.
+// Sum of (x - zero) * weight of two products in every `step`; `count` and `step` are
+// even.
 static uint32_t sum_of(const int8_t *x, const uint8_t *w, uint32_t count, uint32_t step,
                        int32_t zero) {
     uint32_t sum = 0;
@@ -77,7 +78,7 @@ typedef struct groups {
     uint32_t group;
 } groups_t;
 
-// Adds two products in `step` of each group, from the `first` on, to a sum.
+// Adds two products in every `step` of each group, from `first` on, to a sum.
 static float add_sums(const groups_t *groups, uint32_t first, uint32_t step,
                       int32_t zero, float sum) {
     const uint16_t *scale = groups->scales;
@@ -98,7 +99,8 @@ static float add_four(const groups_t *groups, float start) {
     return (first + second) + (third + fourth);
 }
 
-// A product of whole rows only: a linear layer's. The node keeps the columns' starts.
+// Only for products of whole rows: a linear layer's. The node keeps the columns'
+// starts.
 static void add_groups(ember_xnn_product_t *product, size_t a, size_t w,
                        uint32_t count) {
     const ember_xnn_value_t *weights = product->weights;

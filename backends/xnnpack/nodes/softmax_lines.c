@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "softmax.h"
 
-// Bytes of a line in scratch.
+// Bytes of a row in scratch.
 static uint32_t scratch_of(const ember_xnn_node_t *node) {
     return 4 * (((uint32_t)xnn_size(node->in[0], 0) + 3) & ~(uint32_t)3);
 }
@@ -15,7 +15,7 @@ ember_status_t ember_xnn_softmax_prepare(ember_xnn_graph_t *graph,
     return ember_xnn_unary_prepare(graph, node);
 }
 
-// A line must not grow beyond its place in scratch.
+// A row must not grow beyond its place in scratch.
 ember_status_t ember_xnn_softmax_shape(ember_xnn_graph_t *graph,
                                        ember_xnn_node_t *node) {
     if (graph->placed && scratch_of(node) > node->scratch) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Softmax along the innermost dimension, four numbers at a time; sums in the order of
+// Softmax along the innermost dimension, four values at a time; sums in the order of
 // the portable kernel.
 #include "kernels/engine/mathf_neon.h"
 #include "softmax.h"
 
-// With NaN in a line all of it becomes NaN, whatever the largest number is.
+// A NaN makes the whole row NaN, whatever its maximum is.
 static float32x4_t largest(const float *x, uint32_t count) {
     float32x4_t most = vld1q_f32(x);
     for (uint32_t i = 4; i < count; i += 4) {

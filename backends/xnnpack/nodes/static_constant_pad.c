@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A number around the input.
+// Pads the input with a constant.
 #include "elements.h"
 #include "move.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The same elements in another shape, or the same; a new size of 0 is what is left.
+// The same elements in another shape; a new size of 0 is inferred.
 #include "move.h"
 
 static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
@@ -30,8 +30,8 @@ static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
                : ember_xnn_bad_shape(graph);
 }
 
-// The output becomes a view of the input, which then lives as long: nodes write nothing
-// but their outputs.
+// The output becomes a view of the input, which then lives as long: nodes write only
+// their outputs.
 static void look_through(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_value_t *out = node->out[0];
     ember_xnn_value_t *source = node->in[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Images (n, h, w, c) of another size, interpolated between four pixels. Centres of
-// pixels are aligned, or corners by a flag.
+// Resizes images (n, h, w, c), interpolating between four pixels. Aligns the centres of
+// pixels, or with a flag the corners.
 #include "elements.h"
 
 static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
@@ -22,7 +22,8 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                : EMBER_UNSUPPORTED;
 }
 
-// Between which two pixels of a line an output pixel lies, and how near the second.
+// The two pixels of a row between which an output pixel is, and its distance to the
+// first.
 typedef struct place {
     int32_t first;
     int32_t second;
@@ -35,12 +36,12 @@ static place_t find_place(int32_t at, int32_t in, int32_t out, bool corners) {
     const float start = corners ? 0.0f : 0.5f * scale - 0.5f;
     const float where = (float)at * scale + start;
     const float bounded = xnn_clamp(where, 0.0f, (float)(in - 1));
-    const int32_t rounded = (int32_t)bounded; // a float may be past in - 1
+    const int32_t rounded = (int32_t)bounded; // a float may exceed in - 1
     const int32_t first = rounded < in - 1 ? rounded : in - 1;
     return (place_t){first, first < in - 1 ? first + 1 : first, bounded - (float)first};
 }
 
-// As the value's type: each step of float16 is rounded.
+// In the value's type: each step of float16 is rounded.
 static void mix(const ember_xnn_value_t *value, float *x, const float *y, float part,
                 uint32_t count) {
     if (value->datatype == XNN_F16) {
@@ -55,7 +56,7 @@ static void mix(const ember_xnn_value_t *value, float *x, const float *y, float 
     }
 }
 
-// `count` channels of pixels of a line, from index `at` of the input on.
+// `count` channels of pixels of a row, from index `at` of the input on.
 static void read_line(const ember_xnn_value_t *input, size_t at, const place_t *place,
                       uint32_t count, float *x) {
     float y[XNN_CHUNK];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of the input, from `offsets` on; a size of 0 reaches to the end.
+// A block of the input from `offsets` on; a size of 0 extends to the end.
 #include "move.h"
 
 static bool read_block(const ember_xnn_node_t *node, int32_t *offsets, int32_t *sizes) {

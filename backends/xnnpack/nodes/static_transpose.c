@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dimensions in another order.
+// Permutes dimensions.
 #include "move.h"
 
 bool ember_xnn_transpose_order(const ember_xnn_node_t *node, int32_t *order) {

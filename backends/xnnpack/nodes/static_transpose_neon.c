@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices turned over, such as images whose channels become innermost or outermost, of
-// elements of one, two and four bytes.
+// Transposes matrices, such as images from channels last to channels first and back,
+// with elements of one, two or four bytes.
 #include "move.h"
 #include "neon.h"
 
-// Matrices (rows, columns) behind each other.
+// Adjacent matrices (rows, columns).
 typedef struct matrix {
     size_t count;
     size_t rows;
     size_t columns;
 } matrix_t;
 
-// Are dimensions behind some that stay only rotated? Then they are rows and columns.
+// Whether the dimensions after some that stay are only rotated: then they are rows and
+// columns.
 static bool find_matrix(const ember_xnn_node_t *node, matrix_t *matrix) {
     const ember_xnn_value_t *in = node->in[0];
     int32_t order[XNN_MOST_DIMS];
@@ -49,7 +50,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
 
 // --- squares -------------------------------------------------------------------------
 
-// Turns a square of elements; lines are so many bytes apart.
+// Transposes a square of elements; rows are this many bytes apart.
 typedef void (*turn_fn)(const int8_t *from, size_t pitch, int8_t *to, size_t to_pitch);
 
 static inline int32x4_t words_at(const int8_t *from) {
@@ -76,14 +77,14 @@ XNN_INLINE void turn_words(const int8_t *from, size_t pitch, int8_t *to,
     store_words(vzip2q_s32(a1, b1), to + 3 * to_pitch);
 }
 
-// Two lines of eight bytes each.
+// Two rows of eight bytes each.
 static inline void store_two(int32x4_t x, int8_t *to, size_t pitch) {
     const int8x16_t both = vreinterpretq_s8_s32(x);
     vst1_s8(to, vget_low_s8(both));
     vst1_s8(to + pitch, vget_high_s8(both));
 }
 
-// Eight bytes of each of two lines.
+// Eight bytes of each of two rows.
 static inline int8x16_t two_at(const int8_t *from, size_t pitch) {
     return vcombine_s8(vld1_s8(from), vld1_s8(from + pitch));
 }
@@ -98,7 +99,7 @@ XNN_INLINE void turn_halves(const int8_t *from, size_t pitch, int8_t *to,
     store_two(vzip2q_s32(a0, a1), to + 2 * to_pitch, to_pitch);
 }
 
-// Pairs of two lines' bytes.
+// Pairs of two rows' bytes.
 static inline int16x8_t pairs(const int8_t *from, size_t pitch) {
     const int8x8_t upper = vld1_s8(from);
     const int8x8_t lower = vld1_s8(from + pitch);
@@ -149,7 +150,7 @@ XNN_INLINE size_t turn_three(const int8_t *from, size_t columns, int8_t *to,
     return at / size;
 }
 
-// Squares of `side` elements of `size` bytes, then what is left.
+// Squares of `side` elements of `size` bytes, then the rest.
 XNN_INLINE void turn(const int8_t *from, const matrix_t *matrix, int8_t *to,
                      size_t size, size_t side, turn_fn square) {
     const size_t rows = matrix->rows, columns = matrix->columns;

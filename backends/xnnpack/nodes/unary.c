@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes of one input that need no functions of mathf.h.
+// Element-wise nodes with one input that need no functions of mathf.h.
 #include "elements.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element-wise nodes of one input of float32 or float16.
+// Element-wise nodes with one float32 or float16 input.
 #include "floats_neon.h"
 #include "kernels/engine/mathf_neon.h"
 

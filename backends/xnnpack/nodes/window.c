@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "window.h"
 
-enum { MOST = 1 << 20 }; // of a parameter: sums and products of two fit
+enum { MOST = 1 << 20 }; // of a parameter: sums and products of two do not overflow
 
-// Parameters of one direction: `pads` before and after, and places of the others.
+// Parameters of one direction: `pads` before and after, and indices of the others.
 static bool read_axis(const uint32_t *params, uint32_t before, uint32_t after,
                       uint32_t offset, int32_t in, ember_xnn_axis_t *axis) {
     const uint32_t kernel = params[POOL_KERNEL + offset];
     const uint32_t stride = params[POOL_STRIDE + offset];
     uint32_t dilation = params[POOL_DILATION + offset];
-    dilation += dilation == 0; // as average pools have it
+    dilation += dilation == 0; // average pools have 0
     if (kernel - 1 >= MOST || stride - 1 >= MOST || dilation - 1 >= MOST ||
         before >= MOST || after >= MOST || in < 1) {
         return false;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights as panels read them: blocks of eight columns. In a block, steps of `unit`
-// products: those of the first column, of the second and so on, zeros where there are
-// none. Products of a tap of int8 begin with a step.
+// Weights as panels read them: blocks of eight columns. A block consists of steps of
+// `unit` products: those of the first column, of the second and so on, padded with
+// zeros. The products of a tap of int8 begin a new step.
 #ifndef EMBER_XNNPACK_COLUMNS_H
 #define EMBER_XNNPACK_COLUMNS_H
 
 #include "panel.h"
 
-enum { XNN_COLUMNS_HEAD = 4 * XNN_PANEL }; // bytes of a number for each column
+enum { XNN_COLUMNS_HEAD = 4 * XNN_PANEL }; // bytes of a 4-byte number for each column
 
 static inline uint32_t xnn_columns_blocks(const ember_xnn_geometry_t *geometry) {
     return (geometry->n + XNN_PANEL - 1) / XNN_PANEL;
@@ -18,7 +18,7 @@ static inline uint64_t xnn_columns_steps(const ember_xnn_geometry_t *geometry) {
            (((uint64_t)geometry->k + geometry->unit - 1) / geometry->unit);
 }
 
-// Where product k of a column lies among the weights, elements.
+// Where product k of a column is among the weights, in elements.
 static inline size_t xnn_columns_place(const ember_xnn_geometry_t *geometry,
                                        uint32_t column, uint32_t k) {
     return geometry->transposed ? (size_t)k * geometry->n + column

@@ -12,7 +12,7 @@ static uint64_t size_f16(const ember_xnn_geometry_t *geometry) {
 
 typedef enum kind { F32, F16, F16_OF_F32 } kind_t;
 
-// Element `at` of the weights; how many bytes it takes.
+// Element `at` of the weights; returns its size in bytes.
 static uint32_t put_element(kind_t kind, const void *from, size_t at, uint8_t *to) {
     if (kind == F32) {
         memcpy(to, (const float *)from + at, 4);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns of four bits, in groups of products with scales of their own or in one;
-// columns.h.
+// Columns of four bits, with one scale or in groups with a scale each; columns.h.
 #include "columns.h"
 
-// Products that may be summed up before a scale is used.
+// Products that may be added up before a scale is applied.
 static uint32_t block_of(const ember_xnn_geometry_t *geometry) {
     return geometry->block != 0 ? geometry->block : geometry->k;
 }
@@ -15,7 +14,7 @@ static uint64_t group_bytes(const ember_xnn_geometry_t *geometry) {
            steps * unit * XNN_PANEL / 2;
 }
 
-// Sums that are 16 times as large fit in int32 for so many products.
+// Sums that are 16 times as large fit into int32 for this many products.
 enum { MOST_S4 = 65536 };
 
 static uint64_t size_s4(const ember_xnn_geometry_t *geometry) {
@@ -28,7 +27,7 @@ static uint64_t size_s4(const ember_xnn_geometry_t *geometry) {
                                           geometry->k / block * group_bytes(geometry));
 }
 
-// 16 times a weight; none: 0.
+// 16 times a weight; 0 past the end.
 static int32_t weight_s4(const ember_xnn_geometry_t *geometry, const uint8_t *weights,
                          uint32_t column, uint32_t k, uint32_t end) {
     if (column >= geometry->n || k >= end) {
@@ -59,7 +58,7 @@ static void pack_group(const ember_xnn_geometry_t *geometry, const uint8_t *weig
     memcpy(sums, own, sizeof(own));
 }
 
-// Of eight columns: scales of a group, and starts.
+// For eight columns: scales of a group, and starts.
 static void pack_scales(const ember_xnn_geometry_t *geometry, const uint16_t *scales,
                         uint32_t column, uint32_t group, uint8_t *to) {
     const uint32_t groups = geometry->k / geometry->block;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution, static int8, three by three, by SDOT: its weights, and the
-// walk over blocks of channels; depthwise_dot.h computes the lines.
+// walk over blocks of channels; depthwise_dot.h computes the rows.
 #include "backends/xnnpack/nodes/depthwise.h"
 #include "depthwise_dot.h"
 #include "panel.h"
@@ -17,7 +17,7 @@ static uint32_t blocks_of(uint32_t channels) {
     return (channels + CHANNELS - 1) / CHANNELS;
 }
 
-// Blocks of eight channels; the last one may have some of the block before.
+// Blocks of eight channels; the last one may overlap the block before.
 static uint32_t first_of(uint32_t block, uint32_t channels) {
     const uint32_t first = block * CHANNELS;
     return first + CHANNELS <= channels ? first : channels - CHANNELS;
@@ -51,7 +51,7 @@ static void pack(const ember_xnn_geometry_t *geometry, const void *weights,
 
 static const ember_xnn_layout_t layout = {"depthwise_s8_3x3", size, pack, false};
 
-// --- while the delegate starts -------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_xnn_value_t *input = node->in[0];
@@ -76,13 +76,13 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     }
     const ember_xnn_geometry_t geometry = {
         .groups = 1, .n = channels, .taps = SIDE * SIDE, .k = 1, .unit = CHANNELS};
-    node->scratch = channels * (uint32_t)input->sizes[2]; // a line outside
+    node->scratch = channels * (uint32_t)input->sizes[2]; // a row outside
     return ember_xnn_pack(graph, node, &layout, &geometry);
 }
 
-// --- while it runs -------------------------------------------------------------------
+// --- execute -------------------------------------------------------------------------
 
-// A block of channels, of which the first is at `first`, of all images.
+// A block of channels from `first` on, of all images.
 XNN_INLINE void run_block(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node,
                           const ember_xnn_window_t *window, const block_t *block,
                           size_t first, const int32_t stride) {

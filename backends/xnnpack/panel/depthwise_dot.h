@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two lines of a depthwise convolution, three by three, by SDOT: the three taps of a
-// column of the window are a step, for four channels at once. A column that the next
-// window has too is turned once.
+// Two rows of a depthwise convolution, three by three, by SDOT: the three taps of a
+// column of the window are one step, for four channels at once. A column that the next
+// window shares is transposed only once.
 #ifndef EMBER_XNNPACK_DEPTHWISE_DOT_H
 #define EMBER_XNNPACK_DEPTHWISE_DOT_H
 
@@ -13,27 +13,27 @@ enum { SIDE = 3 }; // of the window
 // A block of channels.
 typedef struct block {
     int8x16_t w[SIDE][2];
-    int8x16_t below[SIDE][2]; // the same for a window a row below
+    int8x16_t below[SIDE][2]; // the same for a window one row lower
     int32x4_t start[2];
     xnn_neon_round_t round;
     int8x16_t outside; // zero points
 } block_t;
 
-// Two lines of the output, whose windows are a row apart, or two.
+// Two rows of the output, whose windows are one or two rows apart.
 typedef struct lines {
     const int8_t *rows[SIDE + 2]; // of the input, at the block's channels
-    int8_t *to[2];                // of the output, too; one line: both the same
+    int8_t *to[2];                // of the output; for a single row twice the same
     int32_t width;                // of the input
     ptrdiff_t channels;           // of a pixel
 } lines_t;
 
-// Four channels, four rows each, twice: of the window of the first line. Where windows
-// are two rows apart, also of the second line's.
+// Four channels, four rows each, twice: for the window of the first row and, if windows
+// are two rows apart, also for that of the second.
 typedef struct column {
     int8x16_t of[4];
 } column_t;
 
-// The low half is what counts.
+// Only the low half matters.
 static inline int8x16_t load_eight(const int8_t *from) {
     return vcombine_s8(vld1_s8(from), vdup_n_s8(0));
 }
@@ -70,7 +70,7 @@ XNN_INLINE column_t any_column(const lines_t *lines, const block_t *block, int32
                                                 : (column_t){{zero, zero, zero, zero}};
 }
 
-// Sums of eight channels: three columns by their weights.
+// Sums of eight channels: three columns times their weights.
 XNN_INLINE int16x8_t sum_up(const column_t *const *columns, const uint32_t first,
                             const int8x16_t (*w)[2], const block_t *block) {
     int32x4_t s[2];
@@ -82,7 +82,7 @@ XNN_INLINE int16x8_t sum_up(const column_t *const *columns, const uint32_t first
     return xnn_neon_rounded(s[0], s[1], &block->round);
 }
 
-// A pixel of both lines, from three columns.
+// A pixel of both rows, from three columns.
 XNN_INLINE void put_pixel(const lines_t *lines, const block_t *block, int32_t pixel,
                           const column_t *a, const column_t *b, const column_t *c,
                           const int32_t stride) {
@@ -97,8 +97,8 @@ XNN_INLINE void put_pixel(const lines_t *lines, const block_t *block, int32_t pi
     vst1_s8(lines->to[0] + at, vget_low_s8(out));
 }
 
-// Pixels of which no column but the first two may lie outside, a few at a time; how
-// many. `c` are the first two columns, and then those of the next pixel.
+// Pixels of which only the first two columns may be outside, a few at a time; returns
+// how many. `c` are the first two columns, and afterwards those of the next pixel.
 XNN_INLINE int32_t run_inside(const lines_t *lines, const block_t *block,
                               const ember_xnn_axis_t *across, column_t *c,
                               const int32_t stride) {

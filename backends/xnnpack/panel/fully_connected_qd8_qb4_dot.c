@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected, int8 quantised while it runs, int4 weights in groups, by SDOT.
+// Fully connected, dynamically quantised int8, int4 weights in groups, by SDOT.
 #include "panel.h"
 
 static const ember_xnn_form_t *form_of(const ember_xnn_node_t *node) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fully connected, int8 quantised while it runs, int4 weights in groups, by SMMLA.
+// Fully connected, dynamically quantised int8, int4 weights in groups, by SMMLA.
 #include "panel.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
-    // Sums that become float16 are four, each of two products in eight.
+    // Sums that become float16 are split in four, with two products in eight each.
     return node->out[0]->datatype == XNN_F16
                ? xnn_refuse(node, XNN_HALF_SUMS)
                : ember_xnn_panel_linear(graph, node, &ember_xnn_form_qd8_qb4_i8mm);

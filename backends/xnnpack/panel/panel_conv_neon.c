@@ -3,10 +3,10 @@
 #include "panel_walk.h"
 #include "panel_windows.h"
 
-// --- while a delegate starts ---------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
-// A form that reads rows where they lie takes each line of a window for itself, when
-// its elements are behind each other in the image.
+// A form that reads rows in place treats each row of a window as a run, if its elements
+// are adjacent in the image.
 static ember_xnn_geometry_t conv_geometry(const ember_xnn_node_t *node,
                                           const ember_xnn_form_t *form) {
     const uint32_t *params = node->params;
@@ -22,9 +22,8 @@ static ember_xnn_geometry_t conv_geometry(const ember_xnn_node_t *node,
 
 enum { REPAID = 2048 }; // products of a window's columns, for int8
 
-// Does a form that brings windows into an order of its own save more by its products
-// than copies of windows cost? Where not, the next form is one that reads them in
-// place.
+// Whether a form that reorders windows saves more by its products than copying windows
+// costs. If not, the next form is one that reads them in place.
 static bool repays_copies(const ember_xnn_form_t *form,
                           const ember_xnn_geometry_t *geometry,
                           const ember_xnn_windows_t *windows) {
@@ -52,7 +51,7 @@ ember_status_t ember_xnn_panel_conv(ember_xnn_graph_t *graph, ember_xnn_node_t *
                : EMBER_UNSUPPORTED;
 }
 
-// --- while it runs -------------------------------------------------------------------
+// --- execute -------------------------------------------------------------------------
 
 // A convolution of an image.
 typedef struct walk {
@@ -61,8 +60,8 @@ typedef struct walk {
     uint32_t k; // of a run
 } walk_t;
 
-// Goes to a group's columns of the rows that begin at `first` of the output. The
-// group's first column.
+// Goes to a group's columns of the rows that begin at `first` of the output. Returns
+// the group's first column.
 static uint32_t begin_group(walk_t *walk, uint32_t group, size_t first) {
     ember_xnn_panel_t *panel = &walk->panel;
     const uint32_t column = group * xnn_padded(panel->n, XNN_PANEL);
@@ -72,13 +71,13 @@ static uint32_t begin_group(walk_t *walk, uint32_t group, size_t first) {
     return column;
 }
 
-// Eight windows after the other, all groups of each.
+// Eight windows at a time, all groups of each.
 static void run_packed(walk_t *walk, const uint8_t *image) {
     ember_xnn_panel_t *panel = &walk->panel;
     const ember_xnn_windows_t *windows = &walk->windows;
     const uint32_t pixels = (uint32_t)(windows->window.y.out * windows->window.x.out);
     const size_t first = panel->y;
-    // Behind a copied window there is room; weights are zero there.
+    // There is room after a copied window; weights are zero there.
     const uint32_t k = windows->direct ? walk->k : panel->steps * panel->form->unit;
     for (uint32_t pixel = 0; pixel < pixels; pixel += XNN_PANEL) {
         const uint32_t left = pixels - pixel;
@@ -93,7 +92,7 @@ static void run_packed(walk_t *walk, const uint8_t *image) {
     }
 }
 
-// As many windows at a time as can be.
+// As many windows at a time as possible.
 static void run_in_place(walk_t *walk, const uint8_t *image) {
     ember_xnn_panel_t *panel = &walk->panel;
     const ember_xnn_windows_t *windows = &walk->windows;

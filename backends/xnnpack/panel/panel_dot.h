@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels of int8 by SDOT, which adds four products to each of four sums. Rows are read
-// where they lie, four steps of a row at once: eight rows, four, or one. Weights are
-// int8, or numbers of four bits that become 16 times as large.
+// in place, four steps of a row at once: eight rows, four, or one. Weights are int8, or
+// four-bit weights scaled by 16.
 #ifndef EMBER_XNNPACK_PANEL_DOT_H
 #define EMBER_XNNPACK_PANEL_DOT_H
 
@@ -15,13 +15,12 @@ typedef struct columns {
     int8x16_t of[2];
 } columns_t;
 
-// Of rows times blocks of columns, at most XNN_PANEL; the blocks of a row are behind
-// each other.
+// Of rows times blocks of columns, at most XNN_PANEL; the blocks of a row are adjacent.
 typedef struct sums {
     int32x4_t of[XNN_PANEL][2];
 } sums_t;
 
-// Where weights lie, and how many bits they have: 8 or 4.
+// Where weights are, and how many bits they have: 8 or 4.
 typedef struct weights {
     const uint8_t *at;
     size_t block_bytes;
@@ -39,7 +38,7 @@ XNN_INLINE columns_t load(const uint8_t *from, const uint32_t bits) {
                : (columns_t){{vshlq_n_s8(first, 4), vandq_s8(first, vdupq_n_s8(-16))}};
 }
 
-// A step that is lane `lane` of a row's sixteen elements.
+// The step that is lane `lane` of a row's sixteen elements.
 XNN_INLINE int32x4_t dot(int32x4_t sum, int8x16_t w, int8x16_t x, const uint32_t lane) {
     switch (lane) {
     case 0:

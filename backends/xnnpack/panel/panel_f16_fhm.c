@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels of float16 by FMLAL, which adds products of float16 to float32 in one
-// rounding: the bits of product_f16.c. Rows are read where they lie, eight elements at
-// once.
+// rounding: the bits of product_f16.c. Rows are read in place, eight elements at once.
 #include "backends/xnnpack/nodes/neon.h"
 #include "panel.h"
 
@@ -39,7 +38,7 @@ XNN_INLINE void add_lane(float32x4_t *sum, float16x8_t w, float16x8_t x,
     }
 }
 
-// A row's blocks of columns are behind each other.
+// A row's blocks of columns are adjacent.
 typedef struct weights {
     const uint16_t *at;
     size_t pitch; // from block to block, elements
@@ -116,7 +115,8 @@ static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *
     ember_xnn_panel_put_float(panel, sums, column);
 }
 
-// Columns of one row, while there are XNN_ROW_BLOCKS blocks; the first that is left.
+// Columns of one row, while there are XNN_ROW_BLOCKS blocks; returns the first column
+// left.
 static uint32_t row(const ember_xnn_panel_t *panel, uint32_t at) {
     const float *start = (const float *)(const void *)panel->start + at;
     const size_t pitch = panel->block_bytes / sizeof(uint16_t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels of float16, whose sums are float32. Weights may come as float32, which is how
-// convolutions are exported.
+// Panels of float16 with float32 sums. Weights may be float32: convolutions are
+// exported like this.
 #include "backends/xnnpack/nodes/neon.h"
 #include "panel_float.h"
 

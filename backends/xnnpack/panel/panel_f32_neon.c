@@ -38,8 +38,8 @@ uint32_t ember_xnn_panel_row_f32(const ember_xnn_panel_t *panel, uint32_t at) {
     return multiply_blocks(load_columns, panel, at);
 }
 
-// Sums of a row and `vectors` vectors of columns of a matrix whose rows of n lie as
-// they are: those of multiply_row().
+// Sums of a row and `vectors` vectors of columns of a matrix in place, with rows of n:
+// those of multiply_row().
 XNN_INLINE void multiply_apart(const float *a, const float *b, size_t n, uint32_t k,
                                const float *start, const uint32_t vectors,
                                float *sums) {
@@ -66,7 +66,8 @@ XNN_INLINE void multiply_apart(const float *a, const float *b, size_t n, uint32_
     }
 }
 
-// The last block is computed again with columns of the one before where it is not full.
+// If the last block is not full, it is computed together with columns of the one
+// before.
 static void row_as_it_lies(const ember_xnn_panel_t *panel, const void *row,
                            const void *matrix) {
     enum { WIDE = XNN_ROW_BLOCKS * XNN_PANEL };

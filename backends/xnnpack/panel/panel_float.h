@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of products in float32 for forms of panels, whatever rows and weights lie in.
-// Each product is fused with its sum, in order, after the bias: the bits of
-// product_f32.c. A panel's rows become float32 in columns of eight, or of four, or stay
-// in a row when there is one.
+// Sums of products in float32 for forms of panels, whatever the type of rows and
+// weights. Each product is fused with its sum, in order, after the bias: the bits of
+// product_f32.c. A panel's rows become float32 in columns of eight or four; a single
+// row stays a row.
 #ifndef EMBER_XNNPACK_PANEL_FLOAT_H
 #define EMBER_XNNPACK_PANEL_FLOAT_H
 
@@ -20,7 +20,7 @@ typedef struct load_rows {
     load_element_fn one;
 } load_rows_t;
 
-// Four rows of k elements, turned over.
+// Four rows of k elements, transposed.
 XNN_INLINE void pack_four(load_rows_t load, const void *const *rows, uint32_t k,
                           float *to, size_t lines) {
     size_t i = 0;
@@ -65,7 +65,7 @@ XNN_INLINE void pack_rows(load_rows_t load, const void *const *rows, uint32_t li
 
 // --- columns of a matrix (k, n), or (n, k) ------------------------------------------
 
-// Columns [first, first + 8) of rows of n elements, or what there is of them.
+// Columns [first, first + 8) of rows of n elements, as far as they exist.
 XNN_INLINE void pack_block(load_rows_t load, const uint8_t *from, uint32_t size,
                            const ember_xnn_geometry_t *geometry, uint32_t first,
                            float *to) {
@@ -198,7 +198,8 @@ XNN_INLINE void multiply(load_columns_fn load, const ember_xnn_panel_t *panel,
     }
 }
 
-// Columns of one row, while there are XNN_ROW_BLOCKS blocks; the first that is left.
+// Columns of one row, while there are XNN_ROW_BLOCKS blocks; returns the first column
+// left.
 XNN_INLINE uint32_t multiply_blocks(load_columns_fn load,
                                     const ember_xnn_panel_t *panel, uint32_t at) {
     const float *a = (const float *)(const void *)panel->a;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes kernels of the forms of panels: for forms_<isa>.c.
+// Makes kernels from the forms of panels: for forms_<isa>.c.
 #ifndef EMBER_XNNPACK_PANEL_FORMS_H
 #define EMBER_XNNPACK_PANEL_FORMS_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights of four bits with scales per group, to float16, by SDOT: four sums of a row
-// and a column (numbers.h). Of four elements that an SDOT adds, two are made zeros.
+// and a column (numbers.h). Of four elements that an SDOT adds, two are set to zero.
 #include "panel_dot.h"
 
 enum { LINES = XNN_PANEL / 2, SUMS = XNN_GROUP_SUMS };
@@ -10,12 +10,12 @@ typedef struct four {
     float of[LINES][SUMS][XNN_PANEL];
 } four_t;
 
-// Two elements of four, and from the third number on the other two.
+// Two elements of four, and from the third vector on the other two.
 static const int8_t pairs[] = {-1, -1, 0, 0,  -1, -1, 0, 0,  -1,
                                -1, 0,  0, -1, -1, 0,  0, -1, -1};
 
 // Every other step of sixteen elements of rows, from step `first` on: the first two
-// elements of each to the one line of a row, the last two to the other.
+// elements of each go to one half of a row, the last two to the other.
 XNN_INLINE void add_half(const rows_t *rows, size_t offset, const uint8_t *w,
                          const uint32_t first, const uint32_t lines, sums_t *sums) {
     const int8x16_t upper = vld1q_s8(pairs), lower = vld1q_s8(pairs + 2);
@@ -37,7 +37,7 @@ XNN_INLINE void add_half(const rows_t *rows, size_t offset, const uint8_t *w,
     }
 }
 
-// A group of `steps` steps: its sums from sum 2 * first on, in its scales.
+// A group of `steps` steps: its sums from sum 2 * first on, times its scales.
 XNN_INLINE void add_group(const rows_t *rows, size_t offset, const uint8_t *w,
                           uint32_t steps, const uint32_t first, const uint32_t lines,
                           four_t *four) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Panels of int8 by SMMLA, which multiplies two rows by two columns, eight products
-// each. Rows lie in pairs: eight elements of the one, eight of the other. Weights are
-// int8, or numbers of four bits that become 16 times as large.
+// each. Rows are interleaved in pairs: eight elements of one, eight of the other.
+// Weights are int8, or four-bit weights scaled by 16.
 #ifndef EMBER_XNNPACK_PANEL_I8MM_H
 #define EMBER_XNNPACK_PANEL_I8MM_H
 
@@ -22,8 +22,8 @@ typedef struct columns {
     int8x16_t of[4];
 } columns_t;
 
-// Of a panel's pairs of rows and eight columns: those of a pair and of two columns are
-// a vector.
+// Of a panel's pairs of rows and eight columns: a vector has those of a pair and of two
+// columns.
 typedef struct tiles {
     int32x4_t of[4][4];
 } tiles_t;
@@ -86,7 +86,7 @@ XNN_INLINE void multiply_some(load_fn load, const ember_xnn_panel_t *panel,
     }
 }
 
-// Vectors of a pair become its rows: (rows, XNN_PANEL).
+// Separates vectors of pairs into rows: (rows, XNN_PANEL).
 XNN_INLINE void store(const tiles_t *tiles, const uint32_t pairs, int32_t *sums) {
     for (uint32_t i = 0; i < pairs; i++, sums += 2 * XNN_PANEL) {
         for (uint32_t j = 0; j < 2; j++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels whose rows and columns are matrices of two inputs. Columns are brought into
-// blocks while the node runs.
+// Panels whose rows and columns are matrices of two inputs. Columns are reordered into
+// blocks in execute.
 #include "backends/xnnpack/nodes/batch_matmul.h"
 #include "panel_walk.h"
 
@@ -15,7 +15,7 @@ static ember_xnn_geometry_t geometry_of(const ember_xnn_node_t *node) {
     };
 }
 
-// Whether a row is multiplied with columns as they lie: blocks pay for several rows.
+// Whether a row is multiplied with columns in place: blocks pay only for several rows.
 static bool as_they_lie(const ember_xnn_node_t *node, const ember_xnn_form_t *form,
                         const ember_xnn_geometry_t *geometry) {
     return form->as_it_lies != NULL && xnn_size(node->out[0], 1) == 1 &&

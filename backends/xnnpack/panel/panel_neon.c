@@ -6,7 +6,7 @@ static uint32_t aligned(uint64_t bytes) {
     return (uint32_t)((bytes + EMBER_ALIGN - 1) & ~(uint64_t)(EMBER_ALIGN - 1));
 }
 
-// --- while a delegate starts ---------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
 bool ember_xnn_panel_scratch(ember_xnn_node_t *node, const ember_xnn_form_t *form,
                              const ember_xnn_geometry_t *geometry, uint64_t bytes,
@@ -51,7 +51,7 @@ ember_status_t ember_xnn_panel_linear(ember_xnn_graph_t *graph, ember_xnn_node_t
                : EMBER_UNSUPPORTED;
 }
 
-// --- while it runs -------------------------------------------------------------------
+// --- execute -------------------------------------------------------------------------
 
 uint8_t *ember_xnn_panel_begin(ember_xnn_panel_t *panel, const ember_xnn_graph_t *graph,
                                const ember_xnn_node_t *node,
@@ -110,8 +110,7 @@ uint32_t ember_xnn_panel_most(const ember_xnn_panel_t *panel) {
     return many ? XNN_ROWS : XNN_PANEL;
 }
 
-// Rows in place of which more would be read than lies before `end`, where the input
-// ends, are copied.
+// Rows in place are copied if reading them would go past `end`, the end of the input.
 static void bound(ember_xnn_panel_t *panel, size_t bytes, const uint8_t *end) {
     const uint32_t rows = xnn_padded(panel->rows, XNN_PANEL);
     const size_t read = (bytes + XNN_READ - 1) / XNN_READ * XNN_READ;

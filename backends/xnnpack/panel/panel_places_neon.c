@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of a convolution for forms that read rows where they lie. Lines of a window
-// in the image are a line of the image apart, and so are those of copies: several
-// copies lie beside each other as if they were pixels of a narrow image.
+// Windows of a convolution for forms that read rows in place. Rows of a window are a
+// row of the image apart, in the image and in copies: several copies are placed side by
+// side like pixels of a narrow image.
 #include "panel_walk.h"
 #include "panel_windows.h"
 
 enum {
     COPIES = 8,           // of a panel, at most
-    ROOM = 2 * COPIES + 2 // windows' lines that any division of COPIES takes
+    ROOM = 2 * COPIES + 2 // rows of windows, for any division of COPIES
 };
 
 ember_xnn_places_t ember_xnn_places(const ember_xnn_windows_t *windows, uint32_t runs,
@@ -36,7 +36,7 @@ static uint32_t count_places(const ember_xnn_windows_t *windows,
     return room < last ? 0 : (uint32_t)((room - last) / step) + 1;
 }
 
-// Where copy `i` of a panel lies.
+// Where copy `i` of a panel is.
 static uint8_t *place_of(const ember_xnn_windows_t *windows,
                          const ember_xnn_places_t *places, uint32_t runs, uint32_t i) {
     const uint32_t beside = (uint32_t)(places->pitch / places->bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What panels begin and end with whose output is float32 or float16. Numbers as in
+// The beginning and end of panels with float32 or float16 output. Results as in
 // product_f32.c, product_f16.c, product_qd8.c and product_qd8_s4.c.
 #include "backends/xnnpack/nodes/neon.h"
 #include "panel.h"
@@ -41,7 +41,7 @@ XNN_INLINE void store_row(void *to, float32x4_t x0, float32x4_t x1, bool wide) {
     }
 }
 
-// Puts a row of eight numbers, or what there is of them.
+// Writes a row of eight results, or those that exist.
 XNN_INLINE void put_row(place_t *place, float32x4_t x0, float32x4_t x1) {
     x0 = neon_between(x0, place->low, place->high);
     x1 = neon_between(x1, place->low, place->high);
@@ -86,7 +86,7 @@ void ember_xnn_panel_put_float(const ember_xnn_panel_t *panel, const float *sums
     }
 }
 
-// --- int8 that was quantised while it ran --------------------------------------------
+// --- dynamically quantised int8 ------------------------------------------------------
 
 void ember_xnn_panel_begin_qd8(const ember_xnn_panel_t *panel, uint32_t first,
                                void *start, float *scales) {
@@ -98,7 +98,7 @@ void ember_xnn_panel_begin_qd8(const ember_xnn_panel_t *panel, uint32_t first,
     }
 }
 
-// Four sums without what the zero point added to them.
+// Four sums without the zero point's contribution.
 static inline int32x4_t centred(const int32_t *sums, const int32_t *own, int32_t zero) {
     return vmlsq_n_s32(vld1q_s32(sums), vld1q_s32(own), zero);
 }

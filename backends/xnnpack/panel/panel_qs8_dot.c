@@ -2,8 +2,8 @@
 // Panels of static int8 by SDOT.
 #include "panel_dot.h"
 
-// Sums of `lines` rows, of which there are `rows`, become their numbers: sixteen at a
-// time, of two rows or of two blocks of a row.
+// Sums of `lines` rows, of which `rows` exist, become results: sixteen at a time, of
+// two rows or of two blocks of a row.
 XNN_INLINE void put_lines(const sums_t *sums, const xnn_neon_round_t *round,
                           const uint32_t lines, const uint32_t blocks, uint32_t rows,
                           int8_t *y, size_t y_step) {
@@ -40,9 +40,9 @@ typedef struct walk {
     uint32_t end;
 } walk_t;
 
-// Columns of `blocks` blocks from `column` on, as long as there are so many, of rows:
-// `lines` at a time, or at most `lines` of which the last ones may not exist. The first
-// column that is left.
+// Columns of `blocks` blocks from `column` on, as long as there are that many: rows are
+// taken `lines` at a time, or at most `lines` of which the last may not exist. Returns
+// the first column left.
 XNN_INLINE uint32_t put_blocks(const walk_t *walk, uint32_t column,
                                const uint32_t lines, const uint32_t blocks,
                                const bool full) {
@@ -82,7 +82,7 @@ static void put_rest(walk_t *walk, uint32_t first, uint32_t end, uint32_t column
     }
 }
 
-// Four rows by sixteen columns; of columns that are left, eight rows by eight.
+// Four rows by sixteen columns; for the remaining columns, eight rows by eight.
 static uint32_t whole(const ember_xnn_panel_t *panel, uint32_t at) {
     const uint32_t fours = panel->rows & ~3u, eights = panel->rows & ~7u;
     walk_t walk = {.panel = panel,

@@ -2,13 +2,13 @@
 // Panels of static int8 by SMMLA.
 #include "panel_i8mm.h"
 
-// How sums of a pair's rows become numbers.
+// How sums of a pair of rows become results.
 typedef struct round {
     float32x4_t scales[4];
     int16x8_t zero;
     int8x16_t low;
     int8x16_t high;
-    uint8x16_t upper_first; // brings pairs of columns into two rows
+    uint8x16_t upper_first; // separates pairs of columns into two rows
 } round_t;
 
 static inline round_t round_of(const ember_xnn_range_t *range) {
@@ -26,7 +26,7 @@ static inline int32x4_t rounded(int32x4_t sums, float32x4_t scales) {
     return vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(sums), scales));
 }
 
-// A pair's sums become the numbers of its upper row, then those of its lower row.
+// A pair's sums become the results of its upper row, then those of its lower row.
 static inline int8x16_t round_pair(const int32x4_t *s, const round_t *round) {
     const float32x4_t *scales = round->scales;
     const int16x8_t left =
@@ -39,8 +39,8 @@ static inline int8x16_t round_pair(const int32x4_t *s, const round_t *round) {
                       round->upper_first);
 }
 
-// Rows are 8, 4, 3, 2 or 1: all of their pairs, and of the last one at least the upper
-// row.
+// Rows are 8, 4, 3, 2 or 1: all of their pairs, and at least the upper row of the last
+// pair.
 XNN_INLINE void put(const ember_xnn_panel_t *panel, const tiles_t *tiles,
                     const round_t *round, const uint32_t pairs, int8_t *y) {
 #pragma GCC unroll 4

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What panels of static int8 begin and end with. Numbers as in product_s8.c.
+// The beginning and end of panels of static int8. Results as in product_s8.c.
 #include "backends/xnnpack/nodes/neon.h"
 #include "panel.h"
 
 #include <string.h>
 
-// Whether all scales are positive and finite. They rise with those of the weights, so
-// it is enough to look at the least and the largest of these, by their bits: those of
+// Whether all scales are positive and finite. They grow with those of the weights, so
+// it is enough to check the minimum and maximum of these, by their bits: those of
 // negative numbers and NaN are larger than all others.
 static bool has_plain_scales(const ember_xnn_node_t *node, uint32_t columns) {
     const ember_xnn_value_t *weights = node->in[1];
@@ -36,7 +36,7 @@ static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     if (!ember_xnn_qs8_fits(node, columns)) {
         return EMBER_UNSUPPORTED;
     }
-    // Rounding by fcvtns has no bound for NaN.
+    // Rounding by fcvtns would not bound NaN.
     return columns == 0 || has_plain_scales(node, columns)
                ? EMBER_OK
                : xnn_refuse(node, XNN_ODD_SCALES);
@@ -52,7 +52,7 @@ static inline void put_row(int8_t *y, int8x8_t row, uint32_t columns) {
     }
 }
 
-// Eight numbers of four bytes, of which `count` exist.
+// Eight 4-byte values, of which `count` exist.
 static inline const void *eight(const void *from, uint32_t count, void *room) {
     if (count == XNN_PANEL) {
         return from;

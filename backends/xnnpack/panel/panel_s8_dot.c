@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels of int8 that was quantised while it ran, by SDOT.
+// Panels of dynamically quantised int8, by SDOT.
 #include "panel_dot.h"
 
 // --- whole columns -------------------------------------------------------------------
@@ -20,7 +20,8 @@ static void block_qc4(const ember_xnn_panel_t *panel, const uint8_t *w,
     ember_xnn_panel_put_qc4(panel, sums, (const void *)w, start, scales, column);
 }
 
-// Columns of one row, while there are XNN_ROW_BLOCKS blocks; the first that is left.
+// Columns of one row, while there are XNN_ROW_BLOCKS blocks; returns the first column
+// left.
 static uint32_t row_qc8(const ember_xnn_panel_t *panel, uint32_t at) {
     const float *bias = (const float *)(const void *)panel->start + at;
     const float *scales = panel->scales + at;
@@ -47,7 +48,7 @@ static uint32_t row_qc8(const ember_xnn_panel_t *panel, uint32_t at) {
 
 // --- groups of elements --------------------------------------------------------------
 
-// Adds the sums of a group, in its scales, to those of the groups before.
+// Adds the sums of a group, times its scales, to those of the groups before.
 XNN_INLINE void add_group(const rows_t *rows, size_t offset, const uint8_t *w,
                           uint32_t steps, const uint32_t lines, float *to) {
     const int32_t *own = (const int32_t *)(const void *)w;

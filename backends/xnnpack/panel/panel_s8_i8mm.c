@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Panels of int8 that was quantised while it ran, by SMMLA.
+// Panels of dynamically quantised int8, by SMMLA.
 #include "panel_i8mm.h"
 
 static void pack_pair(const int8_t *upper, const int8_t *lower, uint32_t k, int8_t *to,
@@ -63,12 +63,12 @@ static void block_qc4(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 // --- groups of elements --------------------------------------------------------------
 
-// What groups add up: in the order of tiles.
+// The sums over groups, in the order of tiles.
 typedef struct numbers {
     float32x4_t of[4][4];
 } numbers_t;
 
-// Adds the sums of a group, in its scales, to those of the groups before.
+// Adds the sums of a group, times its scales, to those of the groups before.
 XNN_INLINE void add_group(const int8_t *a, const uint8_t *w, uint32_t steps,
                           const uint32_t pairs, numbers_t *numbers) {
     const int32_t *own = (const int32_t *)(const void *)w;

@@ -3,7 +3,7 @@
 
 #include <arm_neon.h>
 
-// `size` bytes from either end; between them, all that lies there.
+// Copies `size` to 2 * `size` bytes as two pieces, which may overlap.
 static inline void copy_ends(uint8_t *to, const uint8_t *from, size_t bytes,
                              const size_t size) {
     memcpy(to, from, size);
@@ -55,7 +55,7 @@ void ember_xnn_windows_copy(const ember_xnn_windows_t *windows,
     }
 }
 
-// Windows of three lines that are shorter than what is copied at once.
+// Windows of three rows that are shorter than what is copied at once.
 static void copy_threes(const uint8_t *from, size_t step, size_t pitch, uint32_t count,
                         uint8_t *to, size_t bytes, size_t to_step) {
     for (; count > 0; count--, from += step, to += to_step) {
@@ -65,7 +65,7 @@ static void copy_threes(const uint8_t *from, size_t step, size_t pitch, uint32_t
     }
 }
 
-// Windows of such pixels, lines behind each other.
+// Windows of such pixels, rows one after the other.
 static void copy_windows(const ember_xnn_windows_t *windows,
                          const ember_xnn_cursor_t *at, uint32_t count, uint8_t *to) {
     const ember_xnn_window_t *window = &windows->window;
@@ -108,7 +108,7 @@ static void find_windows(const ember_xnn_windows_t *windows, ember_xnn_cursor_t 
     }
 }
 
-// The rows of a panel when windows are pixels, one after the other from `row` on.
+// The rows of a panel if windows are pixels, one after the other from `row` on.
 static void find_pixels(const uint8_t *row, size_t step, uint32_t rows,
                         const void *from[XNN_PANEL]) {
     if (rows == XNN_PANEL) {
@@ -147,7 +147,7 @@ void ember_xnn_windows_find(const ember_xnn_windows_t *windows, const uint8_t *i
     }
 }
 
-// Are windows single pixels of the image?
+// Whether windows are single pixels of the image.
 static bool is_direct(const ember_xnn_window_t *window) {
     return window->y.kernel == 1 && window->x.kernel == 1 && window->y.before == 0 &&
            window->x.before == 0 &&

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From floats to int8, with parameters of each row, in streaming mode.
+// From floats to dynamically quantised int8, with parameters for each row, in streaming
+// mode.
 #include "backends/xnnpack/nodes/convert_qd8.h"
 #include "gemm.h"
 

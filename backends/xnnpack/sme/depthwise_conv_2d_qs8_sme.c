@@ -6,7 +6,7 @@
 #include "depthwise.h"
 #include "sme_nodes.h"
 
-// --- weights: as sme/depthwise.h has them, then sums of the channels' ones -----------
+// --- weights: as in sme/depthwise.h, then sums of the channels' weights --------------
 
 // Channels of a list.
 static uint32_t listed(const ember_xnn_geometry_t *geometry) {
@@ -50,7 +50,7 @@ static ember_xnn_geometry_t geometry_of(const ember_xnn_node_t *node) {
                                   .unit = ember_xnn_sme_vector()};
 }
 
-// --- while the delegate starts -------------------------------------------------------
+// --- init ----------------------------------------------------------------------------
 
 static bool fits(const ember_xnn_node_t *node) {
     const uint32_t *params = node->params;
@@ -60,14 +60,14 @@ static bool fits(const ember_xnn_node_t *node) {
            params[CONV_DILATION + 1] == 1;
 }
 
-// Lists of two numbers for each channel, and lines.
+// Lists of two values for each channel, and rows.
 static uint64_t scratch_of(const ember_xnn_node_t *node,
                            const ember_xnn_window_t *window) {
     const ember_xnn_geometry_t geometry = geometry_of(node);
     return 8 * (uint64_t)listed(&geometry) + (XNN_SME_SIDE + 1) * xnn_sme_line(window);
 }
 
-// With another width, lines may take more scratch than there is.
+// With another width, rows may take more scratch than there is.
 static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     const ember_status_t status = ember_xnn_depthwise_shape(graph, node);
     ember_xnn_window_t window;
@@ -103,7 +103,7 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     return ember_xnn_pack(graph, node, &layout, &geometry);
 }
 
-// --- while it runs -------------------------------------------------------------------
+// --- execute -------------------------------------------------------------------------
 
 static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     const ember_xnn_geometry_t geometry = geometry_of(node);

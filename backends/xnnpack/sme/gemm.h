@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices on cores with SME: y = a * w + bias, brought to the output's
-// numbers and bounded. Streaming mode is entered once for each of them. device/ has the
-// instructions, for any vector length; on computers without them model/ does the same,
-// so that what calls them is selected and tested everywhere.
+// Matrix products on cores with SME: y = a * w + bias, converted to the output's type
+// and bounded. Streaming mode is entered once for each product. device/ has the
+// instructions, for any vector length; on hosts without them model/ does the same, so
+// that the callers are selected and tested everywhere.
 #ifndef EMBER_XNNPACK_SME_GEMM_H
 #define EMBER_XNNPACK_SME_GEMM_H
 
@@ -20,18 +20,18 @@ typedef enum ember_xnn_sme_kind {
 } ember_xnn_sme_kind_t;
 
 // How products of four int8 are summed. Both ways are exact; the first takes half the
-// instructions, and emulators are known (QEMU 7.2) that compute it wrong.
+// instructions, but some emulators (QEMU 7.2) compute it wrong.
 typedef enum ember_xnn_sme_smopa {
-    XNN_SMOPA_TRIED,   // whatever is right: one is tried when streaming mode is entered
+    XNN_SMOPA_TRIED,   // whichever is right: tested on entering streaming mode
     XNN_SMOPA_FULL,    // a row of a per row of a tile
-    XNN_SMOPA_DOUBLED, // a row of a in two rows of a tile, of which one is read
+    XNN_SMOPA_DOUBLED, // a row of a in two rows of a tile, one of which is read
 } ember_xnn_sme_smopa_t;
 
 enum { XNN_SME_BATCH_DIMS = XNN_MOST_DIMS - 2 };
 
-// Products of a batch of matrices by another, whose columns are packed while it runs.
+// A batch of matrix products, whose columns are packed in execute.
 typedef struct ember_xnn_sme_batch {
-    const void *b; // matrices (k, n), or (n, k) when turned
+    const void *b; // matrices (k, n), or (n, k) if turned
     bool turned;
     uint32_t count;                       // of products
     uint32_t sizes[XNN_SME_BATCH_DIMS];   // of the batch, innermost first
@@ -39,18 +39,18 @@ typedef struct ember_xnn_sme_batch {
     uint32_t b_steps[XNN_SME_BATCH_DIMS]; // same one again
 } ember_xnn_sme_batch_t;
 
-// Where a row has few products of int8, packing it takes more than they do: rows stay
-// where they are, and meet the weights by SDOT. Of a convolution the lines of a window
-// are packed one by one, each in whole words.
+// If a row has few int8 products, packing it costs more than they do: rows stay in
+// place, and are multiplied with the weights by SDOT. For a convolution the rows of a
+// window are packed one by one, each in whole words.
 typedef struct ember_xnn_sme_few {
     uint32_t lines; // of a window, at most XNN_SME_MOST_LINES; 1 without
     uint32_t words; // of a column, packed
-    uint64_t line;  // bytes of a line of the image with its padding; 0: has none
+    uint64_t line;  // bytes of a row of the image with its padding; 0: no padding
 } ember_xnn_sme_few_t;
 
 enum { XNN_SME_MOST_LINES = 8 };
 
-// How sums become float numbers.
+// How sums become float results.
 typedef struct ember_xnn_sme_real {
     const void *bias; // (n,) float32, float16 with half_bias; NULL: none
     float low;        // bounds
@@ -58,11 +58,11 @@ typedef struct ember_xnn_sme_real {
     bool half_bias;
 } ember_xnn_sme_real_t;
 
-// Rows that were quantised while the program runs, and their weights.
+// Dynamically quantised rows, and their weights.
 typedef struct ember_xnn_sme_dynamic {
     const ember_xnn_row_t *rows; // of a
     uint32_t row_step;           // rows of y that share parameters: 1 or all
-    const float *scales;         // of columns; QD8_B4: with the weights
+    const float *scales;         // of columns; QD8_B4: stored with the weights
     uint32_t block; // QD8_B4: weights that share a scale; divides k; 16 * i
     bool half_out;
 } ember_xnn_sme_dynamic_t;
@@ -85,15 +85,15 @@ typedef struct ember_xnn_sme {
     uint32_t k;
     uint32_t n;
     const void *a;                    // (m, k), or the image of `window`
-    const void *w;                    // packed, see below; with `batch` not needed
+    const void *w;                    // packed, see below; unused with `batch`
     void *y;                          // (m, n)
     uint8_t *scratch;                 // columns of b, packed rows, gathered rows
-    const ember_xnn_window_t *window; // of a convolution; NULL: rows lie in a
+    const ember_xnn_window_t *window; // of a convolution; NULL: rows are in a
     union {                           // by `kind`
         struct {
             ember_xnn_sme_real_t real; // all but QS8
             union {
-                const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one, by `w`
+                const ember_xnn_sme_batch_t *batch; // F32, F16; NULL: one product
                 ember_xnn_sme_dynamic_t dynamic;    // QD8, QD8_S4, QD8_B4
             };
         };
@@ -104,14 +104,14 @@ typedef struct ember_xnn_sme {
     };
 } ember_xnn_sme_t;
 
-// Of several products: their batch; NULL: it is one.
+// The batch of several products; NULL: it is one.
 static inline const ember_xnn_sme_batch_t *xnn_sme_batch(const ember_xnn_sme_t *gemm) {
     return gemm->kind <= XNN_SME_F16 ? gemm->batch : NULL;
 }
 
 void ember_xnn_sme_gemm(const ember_xnn_sme_t *gemm);
 
-// Does this core compute SMOPA of int8 as the architecture says?
+// Whether this core computes SMOPA of int8 as the architecture specifies.
 bool ember_xnn_sme_smopa_right(void);
 
 // --- quantising rows -----------------------------------------------------------------
@@ -125,44 +125,45 @@ typedef struct ember_xnn_sme_quantize {
     bool half;
 } ember_xnn_sme_quantize_t;
 
-// Each row gets a scale and a zero point by what lies in it.
+// Each row gets a scale and a zero point from its values.
 void ember_xnn_sme_quantize(const ember_xnn_sme_quantize_t *job);
 
-// All of one row by a factor that is known, to these bounds.
+// All values of one row by a known factor, with these bounds.
 void ember_xnn_sme_quantize_fixed(const ember_xnn_sme_quantize_t *job, float factor,
                                   const ember_xnn_range_t *range);
 
 // --- short vectors -------------------------------------------------------------------
 
 // Static int8, convolutions of dynamic int8, and rows by weights with scales per block
-// to float16 are left to NEON's products where vectors are no longer than its own:
-// those take fewer instructions there.
+// to float16 are left to NEON's products if vectors are not longer than NEON's: these
+// take fewer instructions then.
 static inline bool xnn_sme_takes_s8(void) {
     return ember_xnn_sme_vector() >= 32;
 }
 
 // --- packed weights ------------------------------------------------------------------
 
-// Blocks of columns, the last one narrower. A block is (words, columns) words, then, of
-// int8, the sum of each column. A word has the next 4 bytes of a column: one, two or
-// four numbers, or eight of four bits: first to fourth in the low halves of its bytes,
-// fifth to eighth in the high ones. So weights take the same bytes for all vector
-// lengths. Of QD8_B4 the words of each block of weights are followed by one word per
-// column: its scale as float16 in the upper half, the sum of the weights in the lower.
+// Blocks of columns; the last one is narrower. A block is (words, columns) words,
+// followed, for int8, by the sum of each column. A word has the next 4 bytes of a
+// column: one, two or four elements, or eight of four bits, the first to fourth in the
+// low nibbles of its bytes, the fifth to eighth in the high ones. So weights take the
+// same bytes for all vector lengths. For QD8_B4 the words of each block of weights are
+// followed by one word per column: its scale as float16 in the upper half, the sum of
+// the weights in the lower.
 
-// Behind the blocks of a block of columns of QD8_B4, numbers of each column in turn:
-// `back`, a power of two that sums are multiplied with; `limit`, 2^24 times the last
-// bit of the smallest scale / back, up to where sums are not rounded; and what a zero
-// point of one adds to a sum, xnn_group_start() / back.
+// For QD8_B4 the blocks of a block of columns are followed by three values for each
+// column: `back`, a power of two that sums are multiplied by; `limit`, 2^24 times the
+// last bit of the smallest scale / back, up to which sums are not rounded; and what a
+// zero point of one adds to a sum, xnn_group_start() / back.
 //
-// Then two of each part of k. `lift` is the sum of its weights times scales / back,
-// which zero points are multiplied with. `spread` is of two float16, rounded up, both
-// by the limit: the lower one is half the norm of weights times scales / back, the
-// upper one how far the lift of some first blocks is from half of it all.
+// Then two for each part of k. `lift` is the sum of its weights times scales / back,
+// which zero points are multiplied by. `spread` consists of two float16, rounded up,
+// both relative to the limit: the lower is half the norm of weights times scales /
+// back, the upper how far the lift of the first few blocks is from half of it all.
 enum {
     XNN_SME_GROUP_BACK,
     XNN_SME_GROUP_LIMIT,
-    XNN_SME_GROUP_SCALE, // below one: of all columns, see device/groups.S
+    XNN_SME_GROUP_SCALE, // below one: for all columns, see device/groups.S
     XNN_SME_GROUP_START,
     XNN_SME_GROUP_PARTS,
     XNN_SME_GROUP_LIFT = 0, // of a part
@@ -171,12 +172,12 @@ enum {
     XNN_SME_GROUP_PART = 128
 };
 
-// Numbers of a part: whole blocks.
+// Elements of a part: whole blocks.
 static inline uint32_t xnn_sme_group_part(uint32_t block) {
     return block > XNN_SME_GROUP_PART ? block : XNN_SME_GROUP_PART / block * block;
 }
 
-// Words of a column: before them, and in all.
+// Words of a column: before them, and in total.
 static inline uint32_t xnn_sme_group_words(uint32_t k, uint32_t block) {
     return k / block * (block / 8 + 1);
 }
@@ -187,9 +188,9 @@ static inline uint32_t xnn_sme_group_column(uint32_t k, uint32_t block) {
            XNN_SME_GROUP_NUMBERS * ((k + part - 1) / part);
 }
 
-// Bytes in scratch for sums of blocks of columns, and for such that are summed apart:
-// lifts and bounds of parts of k, marks, the list of columns, and a block of them,
-// packed, with its biases.
+// Bytes of scratch for sums of blocks of columns, and for columns that are summed
+// apart: lifts and bounds of parts of k, marks, the list of columns, and a packed block
+// of them with its biases.
 enum { XNN_SME_GROUP_APART = 4 }; // blocks
 
 static inline uint64_t xnn_sme_group_scratch(uint32_t k, uint32_t most) {
@@ -225,7 +226,7 @@ static inline bool xnn_sme_has_sums(ember_xnn_sme_kind_t kind) {
     return kind >= XNN_SME_QS8;
 }
 
-// Bytes of a packed column; of QD8_B4 times the blocks, with k of one of them.
+// Bytes of a packed column; for QD8_B4 times the number of blocks, with k of one block.
 static inline uint32_t xnn_sme_column_bytes(ember_xnn_sme_kind_t kind, uint32_t k) {
     return 4 * (xnn_sme_words(kind, k) + xnn_sme_has_sums(kind));
 }
@@ -236,7 +237,7 @@ static inline uint64_t xnn_sme_columns_bytes(ember_xnn_sme_kind_t kind, uint32_t
     return ((uint64_t)n * xnn_sme_column_bytes(kind, k) + 63) & ~UINT64_C(63);
 }
 
-// Which matrix of a batch belongs to product `index`.
+// The matrix of a batch for product `index`.
 static inline size_t xnn_sme_matrix(const ember_xnn_sme_batch_t *batch,
                                     const uint32_t steps[XNN_SME_BATCH_DIMS],
                                     uint32_t index) {

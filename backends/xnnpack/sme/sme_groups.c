@@ -4,12 +4,12 @@
 
 #include <math.h>
 
-// Sums of blocks are exact in float32, and sums of their weights are int16. Scales of a
-// column are not too far apart: divided by the largest one they are float16. Close ones
-// have all their bits within so many.
+// Limits so that sums of blocks are exact in float32, and sums of their weights are
+// int16. The scales of a column must not be too far apart: divided by the largest one
+// they are float16. Close scales have all their bits within this many.
 enum { MOST_BLOCK = 4096, MOST_EXPONENT = 100, MOST_SPREAD = 16, CLOSE_BITS = 16 };
 
-// A scale: digits * 2^exponent, the last digit is a one; nothing for zero.
+// A scale: digits * 2^exponent with an odd digits; nothing for zero.
 typedef struct scale {
     int32_t first; // exponents of the first and the last bit
     int32_t last;
@@ -37,7 +37,7 @@ static float power_of_2(int32_t exponent) {
     return ember_float_from((uint32_t)(exponent + 127) << 23);
 }
 
-// First and last bits of the scales of a column, its largest and its smallest.
+// First and last bits of the scales of a column, its maximum and its minimum.
 static scale_t range_of(const uint16_t *scales, uint32_t blocks, int32_t *smallest) {
     scale_t range = {.zero = true};
     *smallest = 0;
@@ -61,7 +61,7 @@ bool ember_xnn_sme_groups_fit(const ember_xnn_geometry_t *geometry,
         geometry->k % block != 0) {
         return false;
     }
-    // Where scales were left out, they were looked at when weights were packed.
+    // If scales were left out, they were checked when weights were packed.
     for (uint32_t i = 0; scales != NULL && i < geometry->n; i++) {
         const uint32_t blocks = geometry->k / block;
         int32_t smallest;
@@ -95,12 +95,12 @@ typedef struct column {
     const uint16_t *scales;
     size_t first; // of its weights
     uint32_t block;
-    bool close; // scales of all columns beside it, too
+    bool close; // scales of the whole block's columns, too
     float back;
     float scale; // of gemm.h
 } column_t;
 
-// Of the weights of the block that begins at number k.
+// For the weights of the block that begins at element k.
 static int32_t sum_of(const column_t *column, uint32_t k) {
     int32_t sum = 0;
     for (uint32_t i = k; i < k + column->block; i++) {
@@ -119,7 +119,7 @@ static uint32_t pack_scale(const column_t *column, uint32_t k) {
     return (uint32_t)scale << 16 | ((uint32_t)sum_of(column, k) & 0xffff);
 }
 
-// Of weights times scales from number k to `end`; a little more.
+// Of weights times scales from element k to `end`; rounded up.
 static float norm_of(const column_t *column, uint32_t k, uint32_t end) {
     float sum = 0.0f;
     for (; k < end; k++) {
@@ -129,17 +129,17 @@ static float norm_of(const column_t *column, uint32_t k, uint32_t end) {
     return sqrtf(sum) * 1.001f;
 }
 
-// The weights of the block at number k times its scale.
+// The weights of the block at element k times its scale.
 static float lift_of(const column_t *column, uint32_t k) {
     return (float)sum_of(column, k) * scale_of(column, k);
 }
 
-// No less than x, which is not negative.
+// Not less than x, which is not negative.
 static uint32_t half_above(float x) {
     return ember_f16_from_f32(x * 1.001f + 0x1p-23f);
 }
 
-// Numbers of the part from k to `end`, `step` apart.
+// Elements of the part from k to `end`, `step` apart.
 static void pack_part(const column_t *column, uint32_t k, uint32_t end, float limit,
                       uint32_t step, float *to) {
     float lift = 0.0f;
@@ -158,7 +158,7 @@ static void pack_part(const column_t *column, uint32_t k, uint32_t end, float li
         ember_float_from(half_above(spread / limit) << 16 | norm);
 }
 
-// The numbers behind the blocks of a column, `step` words apart.
+// The values after the blocks of a column, `step` words apart.
 static void pack_extra(column_t *column, uint32_t k, uint32_t step, float *to) {
     const uint32_t part = xnn_sme_group_part(column->block);
     int32_t smallest;
@@ -207,7 +207,7 @@ static bool are_close(const uint16_t *scales, uint32_t blocks, uint32_t columns)
     return true;
 }
 
-// Columns beside each other, as many as a block has or the last ones.
+// Adjacent columns: a whole block or the last ones.
 static void pack_block(const ember_xnn_geometry_t *geometry, const void *weights,
                        const uint16_t *scales, uint32_t first, uint32_t *to) {
     const uint32_t blocks = geometry->k / geometry->block;

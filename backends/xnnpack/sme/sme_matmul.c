@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrix products of batches by outer products, for kernels
-// batch_matrix_multiply_*_sme.
+// Batched matrix products by outer products, for kernels batch_matrix_multiply_*_sme.
 #include "backends/xnnpack/nodes/batch_matmul.h"
 #include "sme_nodes.h"
 
-// Matrices of a value: steps where it is not broadcast. How many there are.
+// Matrices of a value: steps of the dimensions that are not broadcast. Returns their
+// number.
 static uint32_t steps_of(const ember_xnn_value_t *value,
                          uint32_t steps[XNN_SME_BATCH_DIMS]) {
     uint32_t count = 1;
@@ -42,7 +42,7 @@ static ember_xnn_sme_t begin(const ember_xnn_node_t *node, ember_xnn_sme_kind_t 
         batch->sizes[i] = (uint32_t)xnn_size(out, i + 2);
         batch->count *= batch->sizes[i];
     }
-    if (of_b == 1 && of_a == batch->count) { // one matrix with all rows
+    if (of_b == 1 && of_a == batch->count) { // one matrix for all rows
         gemm.m *= batch->count;
         batch->count = 1;
     }

@@ -36,8 +36,8 @@ static ember_xnn_sme_real_t real_of(const ember_xnn_node_t *node) {
     };
 }
 
-// `row_step`: rows of the output that share parameters. `window`: NULL where the rows
-// of the input are those of the product.
+// `row_step`: rows of the output that share parameters. `window`: NULL if the rows of
+// the input are those of the product.
 static ember_xnn_sme_t begin(const ember_xnn_graph_t *graph,
                              const ember_xnn_node_t *node, ember_xnn_sme_kind_t kind,
                              const ember_xnn_window_t *window, uint32_t row_step,
@@ -101,7 +101,7 @@ void ember_xnn_sme_linear_run(const ember_xnn_graph_t *graph,
 
 // --- convolutions --------------------------------------------------------------------
 
-// Are the pixels of the input the rows?
+// Whether the pixels of the input are the rows.
 static bool is_plain(const ember_xnn_node_t *node) {
     const uint32_t *params = node->params;
     return params[CONV_KERNEL] == 1 && params[CONV_KERNEL + 1] == 1 &&
@@ -110,14 +110,14 @@ static bool is_plain(const ember_xnn_node_t *node) {
             params[CONV_PADDING + 3]) == 0;
 }
 
-// NULL: none is needed. Where it was checked, reading cannot fail.
+// NULL: not needed. Reading cannot fail once it was checked.
 static const ember_xnn_window_t *window_of(const ember_xnn_node_t *node,
                                            ember_xnn_window_t *window) {
     (void)!ember_xnn_window_read(node, window);
     return is_plain(node) ? NULL : window;
 }
 
-// With another width, lines may take more scratch than there is.
+// With another width, rows may take more scratch than there is.
 ember_status_t ember_xnn_sme_conv_shape(ember_xnn_graph_t *graph,
                                         ember_xnn_node_t *node) {
     const ember_status_t status = ember_xnn_conv_shape(graph, node);

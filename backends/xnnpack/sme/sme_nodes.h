@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nodes that are products of matrices, by outer products: for kernels *_sme.
+// Nodes that are matrix products by outer products: for kernels *_sme.
 #ifndef EMBER_XNNPACK_SME_NODES_H
 #define EMBER_XNNPACK_SME_NODES_H
 
 #include "sme_weights.h"
 
-// Checks of static int8: no more than that, as packed weights take the place of what
-// ember_xnn_type_qs8 keeps.
+// Checks of static int8, without what ember_xnn_type_qs8 keeps: packed weights replace
+// it.
 extern const ember_xnn_type_t ember_xnn_sme_qs8;
 
-// What the columns of a node of static int8 are scaled and rounded by.
+// The scales and rounding of the columns of a static int8 node.
 ember_xnn_sme_static_t ember_xnn_sme_static_of(const ember_xnn_node_t *node);
 
 ember_status_t ember_xnn_sme_linear_prepare(ember_xnn_graph_t *graph,

@@ -30,7 +30,7 @@ static uint32_t read_bits(const source_t *source, const void *weights, size_t in
     }
 }
 
-// Where number `i` of a word lies in it.
+// The position of element `i` in a word.
 static uint32_t place_of(const source_t *source, uint32_t i) {
     if (source->bits == 4) {
         return i < 4 ? 8 * i : 8 * (i - 4) + 4;
@@ -51,11 +51,11 @@ static size_t index_of(const source_t *source, const ember_xnn_geometry_t *geome
                                 : (size_t)column * all + k;
 }
 
-// Lines (taps) begin with a word of their own.
+// Rows (taps) begin with a word of their own.
 static uint32_t pack_word(const source_t *source, const ember_xnn_geometry_t *geometry,
                           const void *weights, uint32_t column, uint32_t word) {
     const uint32_t count = 32 / source->bits;
-    const uint32_t words = xnn_sme_words(source->kind, geometry->k); // of a line
+    const uint32_t words = xnn_sme_words(source->kind, geometry->k); // of a row
     const uint32_t first = word % words * count;
     uint32_t packed = 0;
     for (uint32_t i = 0; i < count && first + i < geometry->k; i++) {
@@ -154,7 +154,7 @@ uint32_t ember_xnn_sme_products(const ember_xnn_node_t *node) {
 
 uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k,
                                bool gathered) {
-    const uint64_t most = xnn_sme_columns(); // a block is as high as it is wide
+    const uint64_t most = xnn_sme_columns(); // a block is square
     if (kind == XNN_SME_QD8_B4) {            // float sums, columns, rows as float16
         const uint64_t floats = 2 * most * most + k / 32 + 8 + m;
         return m > 1 ? 4 * floats + 2 * (uint64_t)k * (most + m) +
@@ -165,14 +165,14 @@ uint64_t ember_xnn_sme_scratch(ember_xnn_sme_kind_t kind, uint32_t m, uint32_t k
     const uint64_t lanes = gathered || wanted > most ? most : wanted;
     const uint64_t words = xnn_sme_words(kind, k);
     const uint64_t packed = 4 * lanes * (kind == XNN_SME_QD8_S4 ? 2 * words : words);
-    // With other sizes of an image, m may be more than it is now.
+    // With other sizes of an image, m may become larger.
     return gathered ? packed + most * k * xnn_sme_element(kind) : m > 1 ? packed : 0;
 }
 
-// Most words of a row times vectors of columns, without a window and with one.
+// The most words of a row times vectors of columns, without a window and with one.
 enum { FEW = 16, FEW_OF_WINDOW = 48 };
 
-// Pixels that the windows of an axis reach over.
+// Pixels that the windows of an axis cover.
 static uint64_t reach(const ember_xnn_axis_t *axis) {
     return (uint64_t)(axis->out - 1) * (uint32_t)axis->stride + (uint32_t)axis->kernel;
 }
@@ -206,7 +206,7 @@ uint64_t ember_xnn_sme_few_scratch(const ember_xnn_sme_few_t *few, uint32_t n) {
     return 8 * lists + few->line * (few->lines + 1);
 }
 
-// Sums of sixteen times weights of four bits are int32.
+// 16 times the sums of weights of four bits must fit into int32.
 enum { MOST_PRODUCTS_S4 = INT32_MAX / (128 * 128) };
 
 ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
@@ -233,7 +233,7 @@ ember_status_t ember_xnn_sme_pack(ember_xnn_graph_t *graph, ember_xnn_node_t *no
         !ember_xnn_sme_groups_fit(&geometry, node->in[1]->scales)) {
         return xnn_refuse(node, XNN_ODD_SCALES);
     }
-    // Rows by weights with scales per block are multiplied one by one to float16.
+    // To float16, rows by weights with scales per block are multiplied one by one.
     const bool each = kind == XNN_SME_QD8_B4 && node->out[0]->datatype == XNN_F16;
     const uint32_t m = each ? 1 : node->out[0]->numel / n;
     const uint64_t scratch = is_few ? ember_xnn_sme_few_scratch(&few, n)

@@ -25,14 +25,14 @@ typedef struct ember_arena {
     uint8_t *data; // aligned to EMBER_ALIGN
     size_t size;   // bytes
     size_t used;   // bytes, alignment gaps included
-    size_t peak;   // bytes; the most ever used: the exact size that an arena needs
+    size_t peak;   // bytes; the peak of `used`: the exact size that an arena needs
 } ember_arena_t;
 
-// `size` bytes at `align` (a power of two), or NULL when they do not fit; then
-// nothing changes.
+// `size` bytes at `align` (a power of two), or NULL if they do not fit; then nothing
+// changes.
 void *ember_arena_alloc(ember_arena_t *arena, size_t size, size_t align);
 
-// `count` items of `size` bytes, zeroed; NULL also when the product overflows.
+// `count` items of `size` bytes, zeroed; NULL also if the product overflows.
 void *ember_arena_array(ember_arena_t *arena, size_t count, size_t size, size_t align);
 
 // [offset, offset + size) of planned memory `id` (1 is the first), or NULL if any

@@ -31,27 +31,27 @@ typedef struct ember_delegate_info {
 bool ember_delegate_spec(const ember_delegate_info_t *info, uint32_t index,
                          ember_compile_spec_t *spec);
 
-// Reserves, while a delegate starts, the scratch that its executes will take with
-// ember_node_scratch(). NO_MEMORY if there is less. The size must not depend on
-// sizeof(void *).
+// Reserves, during init, the scratch that each execute takes with ember_node_scratch().
+// NO_MEMORY if there is less. The size must not depend on sizeof(void *).
 EMBER_MUST_USE ember_status_t ember_delegate_scratch(const ember_delegate_info_t *info,
                                                      size_t bytes);
 
-// Adds to the bound of what one execute does, in elementary steps (ember_node_work()).
-// One step for each element of its largest arguments is NOT in it already.
+// Adds to the bound of the work of one execute, in elementary steps
+// (ember_node_work()). It does NOT yet include one step for each element of its largest
+// arguments.
 void ember_delegate_work(const ember_delegate_info_t *info, uint64_t steps);
 
-// Declares, while a delegate starts, that neither execute nor destroy reads the blob
-// after init has returned. Its memory may be reused (ember_method_spare()).
+// Declares, during init, that neither execute nor destroy will read the blob. Its
+// memory may then be reused (ember_method_spare()).
 void ember_delegate_release(const ember_delegate_info_t *info);
 
-// Hooks for the nodes inside of delegates, of backends that call them; each may be
+// Hooks for nodes inside delegates, called by backends that support them; each may be
 // NULL.
 typedef struct ember_delegate_tracer {
-    // Around node `node` of the delegate that executes. Nodes run in their order.
+    // Around node `node` of the executing delegate. Nodes run in order.
     void (*begin)(void *context, uint32_t node);
     void (*end)(void *context, uint32_t node);
-    // After that: its output `output`, as it is.
+    // After that: its output `output`, as it is now.
     void (*output)(void *context, uint32_t node, uint32_t output,
                    const ember_tensor_t *tensor);
     void *context;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bundled programs (.bpte, schema BP08): a program that carries inputs and expected
-// outputs, so that a device can check itself.
+// Bundled programs (.bpte, schema BP08): programs with inputs and expected outputs, so
+// that a device can check itself.
 //
 //     ember_bundle_open(&bundle, bytes, size, &err);
 //     ember_program_open(&program, bundle.program.data, bundle.program.size, &err);
@@ -10,8 +10,8 @@
 //     ember_method_execute(&method, &err);
 //     ember_bundle_compare(&test, &method, 1e-4, 1e-5, &err);
 //
-// Lifetime  the bytes must outlive the bundle, its tests and the program inside.
-// Trust     the bytes are untrusted; everything is checked as it is read.
+//  Lifetime  the bytes must outlive the bundle, its tests and the program inside.
+//  Trust     the bytes are untrusted; everything is checked as it is read.
 #ifndef EMBER_BUNDLE_H
 #define EMBER_BUNDLE_H
 
@@ -46,7 +46,7 @@ EMBER_MUST_USE ember_status_t ember_bundle_open(ember_bundle_t *bundle,
 // Test cases of the method called `name` (NUL-terminated).
 uint32_t ember_bundle_test_count(const ember_bundle_t *bundle, const char *name);
 
-// Test case `index` of the method called `name`; NOT_FOUND, or BAD_PROGRAM when it is
+// Test case `index` of the method called `name`; NOT_FOUND, or BAD_PROGRAM if it is
 // malformed.
 EMBER_MUST_USE ember_status_t ember_bundle_find(const ember_bundle_t *bundle,
                                                 const char *name, uint32_t index,
@@ -56,8 +56,8 @@ EMBER_MUST_USE ember_status_t ember_bundle_find(const ember_bundle_t *bundle,
 // Gives every input of `method` the value of the test. Inputs without planned memory
 // are copied to `arena`, which must then live until the outputs are read.
 //
-// BAD_ARGUMENT when a value does not fit the method, BAD_PROGRAM when one contradicts
-// itself, NO_MEMORY when the arena is too small.
+// BAD_ARGUMENT if a value does not fit the method, BAD_PROGRAM if one contradicts
+// itself, NO_MEMORY if the arena is too small.
 EMBER_MUST_USE ember_status_t ember_bundle_load_inputs(const ember_bundle_test_t *test,
                                                        ember_method_t *method,
                                                        ember_arena_t *arena,

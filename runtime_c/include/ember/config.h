@@ -4,13 +4,13 @@
 #ifndef EMBER_CONFIG_H
 #define EMBER_CONFIG_H
 
-// 1: failures carry a static English sentence. 0: status and instruction only;
-// saves about 2 kB of constants.
+// 1: failures carry a static English message. 0: status and instruction only; saves
+// about 2 kB of constants.
 #ifndef EMBER_ERROR_STRINGS
 #define EMBER_ERROR_STRINGS 1
 #endif
 
-// Most dimensions of a tensor. ExecuTorch's limit; a larger rank is refused.
+// The maximum rank of a tensor: ExecuTorch's limit. A larger rank is refused.
 #define EMBER_MAX_RANK 16
 
 // Alignment in bytes of planned memory, scratch, and node states with doubles.
@@ -29,12 +29,12 @@
 #define EMBER_NORETURN _Noreturn
 #endif
 
-// A function that loading calls many times per call of a program: worth inlining even
-// if the rest is compiled for size.
+// A function that loading calls many times for each call of a program: worth inlining
+// even if the rest is compiled for size.
 #define EMBER_INLINE static inline __attribute__((always_inline))
 
 // Linkage of functions shared between the runtime's files. ember_core.c, which includes
-// them all, makes these functions static: that saves 1 kB.
+// them all, makes them static: that saves 1 kB.
 #ifndef EMBER_LOCAL
 #define EMBER_LOCAL
 #endif

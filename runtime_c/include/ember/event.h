@@ -31,13 +31,13 @@ EMBER_MUST_USE ember_status_t ember_method_execute_traced(ember_method_t *method
 ember_event_kind_t ember_method_instruction_kind(const ember_method_t *method,
                                                  uint32_t index);
 
-// Sets hooks for the nodes inside of the method's delegates, or none (NULL).
+// Sets hooks for the nodes inside the method's delegates, or none (NULL).
 void ember_method_trace_delegates(ember_method_t *method,
                                   const ember_delegate_tracer_t *tracer);
 
-// Value `index` of the program as it is now, for hooks that look at what an instruction
-// reads and writes. Of constants, the data is NULL. BAD_ARGUMENT past the end, and of
-// methods that were prepared when the firmware was built: they have no values.
+// Value `index` of the program as it is now, for hooks that inspect what an instruction
+// reads and writes. The data of constants is NULL. BAD_ARGUMENT past the end, and for
+// methods that were prepared at build time: they have no values.
 EMBER_MUST_USE ember_status_t ember_method_look(ember_method_t *method, uint32_t index,
                                                 ember_value_t *value);
 

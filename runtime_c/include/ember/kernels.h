@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of kernels that a build links: generated, constant, sorted by name.
+// The table of linked kernels: generated, constant, sorted by name.
 #ifndef EMBER_KERNELS_H
 #define EMBER_KERNELS_H
 
@@ -16,7 +16,7 @@ typedef struct ember_operator {
 } ember_operator_t;
 
 enum {
-    EMBER_OP_BINDS_OUTPUT = 1, // the last tensor is pointed at other memory (et_view)
+    EMBER_OP_BINDS_OUTPUT = 1, // run points the last tensor at other memory (et_view)
 };
 
 typedef struct ember_operators {

@@ -19,7 +19,7 @@ typedef struct ember_loader {
 ember_loader_t ember_loader_from_memory(const ember_bytes_t *bytes);
 
 // Copies everything into `arena` at `align` (a power of two, at least EMBER_ALIGN).
-// NO_MEMORY when it does not fit, IO when reading fails; then nothing is kept.
+// NO_MEMORY if it does not fit, IO if reading fails; then nothing is kept.
 EMBER_MUST_USE ember_status_t ember_loader_read_all(const ember_loader_t *loader,
                                                     ember_arena_t *arena, size_t align,
                                                     ember_bytes_t *bytes,

@@ -14,15 +14,15 @@
 
 EMBER_C_BEGIN
 
-// An open file. Must outlive the loader over it.
+// An open file. It must outlive its loader.
 typedef struct ember_file {
     int32_t handle; // of port.h
 } ember_file_t;
 
-// Opens `path` for reading, and a loader over all of it.
+// Opens `path` for reading, with a loader for all of it.
 //
 // NOT_FOUND if there is no such file or the port has no files; IO if its size is
-// unknown. Then nothing is left open.
+// unknown. On failure nothing is left open.
 EMBER_MUST_USE ember_status_t ember_file_open(ember_file_t *file, const char *path,
                                               ember_loader_t *loader,
                                               ember_error_t *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A loaded method: its instructions, its values, and the memory they live in.
+// A loaded method: its instructions, its values, and the memory that holds them.
 //
 // Lifetime  load once, run any number of times, nothing to free unless it has
 //           delegates (ember_method_unload). A method owns no memory: program bytes,
@@ -16,8 +16,8 @@
 
 EMBER_C_BEGIN
 
-// Memory lent to a method. The SDK computes every size; without it, load with
-// generous arenas and read ember_method_t afterwards.
+// Memory lent to a method. The SDK computes every size; without it, load with generous
+// arenas and read the sizes from ember_method_t.
 typedef struct ember_memory {
     ember_arena_t method;        // values and node states; kept while loaded
     const ember_span_t *planned; // planned[i] backs memory id i + 1; zeroed by the
@@ -25,9 +25,9 @@ typedef struct ember_memory {
     ember_span_t temp;           // scratch of one node at a time, at EMBER_ALIGN
 } ember_memory_t;
 
-// The parts of the runtime for methods in which something can change: tensors of
-// dynamic shape or without planned memory, scalars as inputs or results, buffers with
-// an initial state; and for delegates, moves and jumps.
+// The parts of the runtime that are needed only if something can change (tensors of
+// dynamic shape or without planned memory, scalar inputs or results, buffers with an
+// initial state) and for delegates, moves and jumps.
 typedef struct ember_changing ember_changing_t;
 extern const ember_changing_t ember_changing;
 
@@ -36,7 +36,7 @@ extern const ember_changing_t ember_changing;
 typedef struct ember_registry {
     const ember_operators_t *operators;
     const ember_backends_t *backends; // may be NULL
-    const ember_changing_t *changing; // NULL: fixed methods only; saves 3 kB
+    const ember_changing_t *changing; // NULL: only fixed methods load; saves 3 kB
 } ember_registry_t;
 
 typedef struct ember_step {
@@ -46,51 +46,53 @@ typedef struct ember_step {
 
 #define EMBER_NO_BUDGET UINT64_MAX
 
-// Fields are the runtime's own; `arena`, `temp_used` and `work` may be read.
+// Fields are internal; `arena`, `temp_used` and `work` may be read, and `cleared` and
+// `cleared_count` may be set after a load.
 typedef struct ember_method {
     ember_method_meta_t meta;
     ember_step_t *steps;                   // (instruction_count,)
     const struct ember_prepared *prepared; // NULL: loaded from a program
     const ember_registry_t *registry;
-    const ember_changing_t *parts;      // NULL: loaded as if nothing could change
+    const ember_changing_t *parts;      // NULL: loaded as a fixed method
     const ember_operator_t **operators; // the plan's operators, resolved
     ember_offsets_t constants;          // of the program
     struct ember_recent *recent;        // only while the method is loaded
     ember_slot_t *slots;                // (slot_count,), by value index
     uint32_t slot_count;
     uint32_t *changing; // bitmap of values that have a slot
-    uint32_t tracked;   // values in it
+    uint32_t tracked;   // values in the bitmap
     struct ember_delegate *delegates;
     const ember_delegate_tracer_t *delegate_tracer; // NULL: none
     ember_arena_t arena;
     const ember_span_t *planned;
     uint32_t planned_count;
-    ember_span_t temp;
-    size_t temp_used;       // bytes of scratch that the largest node needs
+    uint32_t cleared_count;
+    const ember_span_t *cleared; // (cleared_count,): what ember_method_reset() sets to
+    ember_span_t temp;           //   zero; NULL: all planned memory
+    size_t temp_used;            // bytes of scratch that the largest node needs
     uint32_t list_items;    // items of lists that one load, or one node prepared again,
     uint32_t credit;        //   may visit, and those left
-    bool changes;           // found while it is loaded as if nothing could
-    bool in_scratch;        // a tensor read since lies in temp, at least in part
+    bool changes;           // found while loading as a fixed method
+    bool in_scratch;        // a tensor read since is in temp, at least in part
     uint64_t clock;         // rises whenever a slot changes
-    uint64_t work;          // steps of one pass over all that is prepared for good
-    uint64_t volatile_work; // of all others, by the largest shapes
+    uint64_t work;          // steps of one pass over all fixed nodes
+    uint64_t volatile_work; // of all volatile nodes, for their largest shapes
     uint64_t *work_before;  // (instruction_count,), of them; only with `parts`
     uint64_t budget;        // steps one execute may take
-    uint64_t left;          // of the budget, while it executes
+    uint64_t left;          // rest of the budget, while it executes
     ember_error_t error;    // of the node being prepared
     ember_flat_t flat;      // reads the program
 } ember_method_t;
 
 // Loads the method called `name` and prepares every one of its nodes.
 //
-// All checking of fixed nodes happens here: kinds, shapes, dtypes, kernel presence,
-// arena sizes. A node whose arguments can still change is prepared again when they
-// do.
+// All checks of fixed nodes happen here: kinds, shapes, dtypes, kernel presence, arena
+// sizes. A node whose arguments can still change is prepared again after they do.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   the program contradicts itself; `err` says where
-//   EMBER_UNSUPPORTED   no kernel or backend in this build accepts one of the nodes, or
-//                       something can change and the registry has no `changing`
+//    EMBER_UNSUPPORTED   no kernel or backend in this build accepts a node, or
+//                        something can change and the registry has no `changing`
 //   EMBER_NO_MEMORY     an arena or a planned buffer is smaller than needed
 //   EMBER_NOT_FOUND     no such method, or a key that no data file has
 //   EMBER_BACKEND       a backend refused its delegate
@@ -104,17 +106,17 @@ void ember_method_unload(ember_method_t *method);
 
 // Bytes of the program that this loaded method no longer needs: blobs that backends
 // released and that nothing else in the program uses (other delegates of the method,
-// constants, named data). A caller whose program is in RAM may reuse them, unless
+// constants, named data). If the program is in RAM, the caller may reuse them, unless
 // another method of the program is or will be loaded. False past the end; `*bytes` may
 // be empty.
 bool ember_method_spare(const ember_method_t *method, uint32_t index,
                         ember_bytes_t *bytes);
 
-// Ends every execute with EMBER_BUDGET that may take more than `steps` elementary
-// steps, so that a program cannot run for ever; 0: no limit. A step is about an element
-// that a kernel reads, writes or multiplies: a bound of them is known before a kernel
-// runs, and is charged before. Without jumps and dynamic shapes nothing has run when it
-// ends.
+// Limits the work of every execute, so that a program cannot run forever: it fails with
+// EMBER_BUDGET before it would exceed `steps` elementary steps; 0: no limit. A step is
+// about one element that a kernel reads, writes or multiplies. The bound of a kernel's
+// steps is known and charged before the kernel runs; without jumps and dynamic shapes,
+// execute fails before anything has run.
 void ember_method_set_budget(ember_method_t *method, uint64_t steps);
 
 // Input or output `index` as it is now. BAD_ARGUMENT past the end.
@@ -124,11 +126,10 @@ EMBER_MUST_USE ember_status_t ember_method_output(ember_method_t *method,
                                                   uint32_t index, ember_value_t *value);
 
 // Gives input `index` a value. A tensor with planned memory is copied there; one
-// without keeps the caller's pointer (zero copy). Its dtype and dim_order must be the
-// declared ones, its shape within the declared one; in the dim_order, which may be
-// NULL, dimensions of size 1 may be anywhere. A scalar must equal the value the
-// program was exported with unless the program computes with it. BAD_ARGUMENT when the
-// value does not fit.
+// without keeps the caller's pointer (zero copy). Its dtype and dim_order must be as
+// declared, its shape within the declared one; dim_order may be NULL, and dimensions of
+// size 1 may be anywhere in it. A scalar that the program does not compute with must
+// equal the exported value. BAD_ARGUMENT if the value does not fit.
 EMBER_MUST_USE ember_status_t ember_method_set_input(ember_method_t *method,
                                                      uint32_t index,
                                                      const ember_value_t *value,
@@ -145,25 +146,36 @@ EMBER_MUST_USE ember_status_t ember_method_set_output(ember_method_t *method,
                                                       uint32_t index, void *data,
                                                       size_t size, ember_error_t *err);
 
-// The tensor that the program calls `name`, as it is now: a buffer of the model, by its
-// fully qualified name, in programs that were exported with names. NOT_FOUND if there
-// is none. Searches all values of the method.
+// The tensor that the program calls `name`, as it is now: a buffer of the model by its
+// fully qualified name, if the program was exported with names. NOT_FOUND if there is
+// none. Searches all values of the method.
 EMBER_MUST_USE ember_status_t ember_method_attribute(ember_method_t *method,
                                                      const char *name,
                                                      ember_value_t *value);
 
 // Lends memory to the buffer called `name`, which holds state and has no planned memory
-// (`alloc_mutable_buffers=False` of the exporter): before the first execute, and zeroed
-// by the caller. Methods that are lent the same memory share the state. `size` must
-// hold its bound. NOT_FOUND as above; BAD_ARGUMENT when the plan gave it memory, or
-// `data` is too small or misaligned.
+// (`alloc_mutable_buffers=False` of the exporter). Call it before the first execute,
+// with memory zeroed by the caller. Methods that are lent the same memory share the
+// state. `size` must hold its bound. NOT_FOUND as above; BAD_ARGUMENT if the plan gave
+// it memory, or `data` is too small or misaligned.
 EMBER_MUST_USE ember_status_t ember_method_set_attribute(ember_method_t *method,
                                                          const char *name, void *data,
                                                          size_t size,
                                                          ember_error_t *err);
 
+// Puts the states of the method, the buffers that it keeps between runs, back to what
+// they were after loading: to the initial states that the program has, others to zero.
+// Cannot fail; costs about what it takes to write the states.
+//
+// A method that ember_model_load() loaded keeps its inputs, if the SDK planned its
+// memory. Of any other, all planned memory becomes zero, also what other methods keep
+// there and inputs (write them again), unless `cleared` says where states are. Memory
+// that the application lent (ember_method_set_attribute) stays as it is, and random
+// numbers go on.
+void ember_method_reset(ember_method_t *method);
+
 // Runs the method once. Never allocates, never logs. Fails as load does (for nodes
-// prepared again), with EMBER_DATA_RANGE, EMBER_BUDGET or EMBER_BACKEND.
+// prepared again), or with EMBER_DATA_RANGE, EMBER_BUDGET or EMBER_BACKEND.
 EMBER_MUST_USE ember_status_t ember_method_execute(ember_method_t *method,
                                                    ember_error_t *err);
 

@@ -27,12 +27,13 @@
 
 EMBER_C_BEGIN
 
-// A method that the firmware was built for, and the memory placed for it.
+// A method that the firmware was built for, with its memory.
 typedef struct ember_model_method {
     const char *name;
     ember_span_t arena;          // values and node states
     const ember_span_t *planned; // (planned_count,), by memory id - 1
-    const ember_span_t *cleared; // (cleared_count,): states that start at zero
+    const ember_span_t *cleared; // (cleared_count,): states that start at zero; never
+                                 //   NULL
     uint32_t planned_count;
     uint32_t cleared_count;
     uint32_t input_count;
@@ -46,12 +47,12 @@ typedef struct ember_model_method {
 
 typedef struct ember_model ember_model_t;
 
-// Parts that only some models need, linked if a model names them.
+// Parts that only some models need, linked if a model refers to them.
 typedef struct ember_model_parts {
     // Opens the data files; NULL: there are none.
     ember_status_t (*attach)(const ember_model_t *model, ember_program_t *program,
                              ember_error_t *err);
-    // Lends `inputs` and `outputs`; NULL: the program has planned all.
+    // Lends `inputs` and `outputs`; NULL: the program plans all of them.
     ember_status_t (*lend)(ember_method_t *method, const ember_model_method_t *placed,
                            ember_error_t *err);
 } ember_model_parts_t;
@@ -72,7 +73,7 @@ struct ember_model {
     ember_span_t temp; // shared by all methods of all models
     ember_registry_t registry;
     ember_model_parts_t parts;
-    bool *spent; // set by the load after which scratch takes bytes of the program; or 0
+    bool *spent; // set by the load after which scratch reuses program bytes; or NULL
 };
 
 extern const ember_model_t ember_model;
@@ -86,9 +87,9 @@ EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
 
 // Loads method `name`, NULL for the first, into the memory that was placed for it, and
 // lends it the memory for inputs and outputs that the program left to the caller.
-// States without an initial value are cleared; other planned memory, inputs among it,
+// States without an initial value are cleared; other planned memory, inputs included,
 // is not. Errors as ember_method_load(); NOT_FOUND if the firmware was built without
-// it; BAD_ARGUMENT if an earlier load has given its payloads to scratch.
+// it; BAD_ARGUMENT if scratch reuses its payloads since an earlier load.
 EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,

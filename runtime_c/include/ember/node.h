@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a kernel is, and what it may ask while it is prepared.
 //
-// A kernel has two functions. `prepare` sees the call's arguments, makes every
-// check, sets the shape of its outputs and fills `state`, whose type is the
-// kernel's own. `run` sees only the state and computes. Prepare runs when the method is
-// loaded, maybe twice; a node whose arguments can change (dynamic shape, control
-// flow, caller-bound memory) is prepared again before `run` when they did.
+// A kernel has two functions. `prepare` sees the call's arguments, makes every check,
+// sets the shape of its outputs and fills `state`, whose type is the kernel's own.
+// `run` sees only the state and computes. Prepare runs when the method is loaded, maybe
+// twice; a node whose arguments can change (dynamic shape, control flow, caller-bound
+// memory) is prepared again before `run` if they did.
 //
 // The accessors below are safe on any program: the kind of an argument is checked
 // when it is asked for. The first failure sticks to the node and later accessors
@@ -30,9 +30,9 @@ typedef struct ember_slot ember_slot_t;
 // operator's next candidate try; anything else ends the load.
 typedef ember_status_t (*ember_prepare_fn)(ember_node_t *node, void *state);
 
-// Computes. Returns EMBER_OK, or EMBER_DATA_RANGE when an index read from tensor
-// data is out of range. (The runtime's own control-flow nodes return a positive
-// value: the next instruction's index + 1.)
+// Computes. Returns EMBER_OK, or EMBER_DATA_RANGE if an index read from tensor data is
+// out of range. (The runtime's own control-flow nodes return a positive value: the next
+// instruction's index + 1.)
 typedef int32_t (*ember_run_fn)(void *state);
 
 typedef struct ember_kernel {
@@ -43,8 +43,8 @@ typedef struct ember_kernel {
 } ember_kernel_t;
 
 // Defines the descriptor `ember_kernel_<NAME>` from the file's static functions
-// `prepare` and `run`, and another name for `run` alone, `ember_run_<NAME>`: firmware
-// whose nodes are prepared links no descriptor (prepared.h).
+// `prepare` and `run`, and a second name for `run`, `ember_run_<NAME>`: firmware with
+// prepared nodes links no descriptor (prepared.h).
 #if EMBER_ERROR_STRINGS
 #define EMBER_KERNEL_NAME(NAME) #NAME
 #else
@@ -56,9 +56,9 @@ typedef struct ember_kernel {
     const ember_kernel_t ember_kernel_##NAME = {prepare, run, sizeof(STATE_TYPE),      \
                                                 EMBER_KERNEL_NAME(NAME)}
 
-// A second, global name for the static constant or function LOCAL of this file. It lets
-// `ember build --prepared` prepare states that point to LOCAL: its generated tables
-// must name what they point to. NAME is unique: ember_<kernel>_<local>.
+// A second, global name for the static constant or function LOCAL of this file. With
+// it, `ember build --prepared` can prepare states that point to LOCAL: its generated
+// tables must name what they point to. NAME is unique: ember_<kernel>_<local>.
 #define EMBER_STATE_MAY_POINT_TO(LOCAL, NAME)                                          \
     extern __typeof__(LOCAL) NAME __attribute__((alias(#LOCAL)))
 
@@ -68,7 +68,7 @@ typedef struct ember_kernel {
 EMBER_MUST_USE ember_status_t ember_node_status(const ember_node_t *node);
 
 // Records a failure and returns it. Use this macro, so that messages can be compiled
-// out; they are static: "conv2d: input has %d channels" is not possible.
+// out. They are static: "conv2d: input has %d channels" is not possible.
 #if EMBER_ERROR_STRINGS
 #define ember_node_fail(node, status, message)                                         \
     ember_node_note((node), (status), (message))
@@ -90,7 +90,7 @@ ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg);
 // A tensor that run only reads.
 void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
 
-// A tensor that may be None: false, and `tensor` all zero, when it is.
+// A tensor that may be None: then false, and `tensor` is all zero.
 bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
                                 ember_tensor_t *tensor);
 
@@ -99,7 +99,7 @@ double ember_node_double(ember_node_t *node, uint32_t arg); // Double, Int or Bo
 bool ember_node_bool(ember_node_t *node, uint32_t arg);     // Bool or Int
 int64_t ember_node_int_or(ember_node_t *node, uint32_t arg, int64_t when_none);
 
-// ember_node_int() that must lie in [low, high]; BAD_PROGRAM otherwise.
+// ember_node_int() in [low, high]; BAD_PROGRAM otherwise.
 int32_t ember_node_int_in(ember_node_t *node, uint32_t arg, int64_t low, int64_t high);
 
 // A dimension: may be negative; the answer is in [0, max(rank, 1)).
@@ -116,7 +116,7 @@ uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg);
 int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item);
 double ember_node_list_double(ember_node_t *node, uint32_t arg, uint32_t item);
 bool ember_node_list_bool(ember_node_t *node, uint32_t arg, uint32_t item);
-// False, and `tensor` all zero, when the item is None.
+// False, and `tensor` all zero, if the item is None.
 bool ember_node_list_tensor(ember_node_t *node, uint32_t arg, uint32_t item,
                             ember_tensor_t *tensor);
 // An item of a TensorList that run writes; its shape is set by
@@ -131,9 +131,9 @@ uint32_t ember_node_ints(ember_node_t *node, uint32_t arg, int32_t *items,
 
 // --- outputs -----------------------------------------------------------------
 
-// A tensor that run writes, given the shape (rank, sizes) that it must have now:
-// a static tensor must have it already, one of bounded dynamic shape takes it.
-// BAD_PROGRAM when it does not fit; the tensor may not be a constant.
+// A tensor that run writes, given the shape (rank, sizes) that it must have now: a
+// static tensor must have it already, one of bounded dynamic shape takes it.
+// BAD_PROGRAM if it does not fit; the tensor may not be a constant.
 void ember_node_output(ember_node_t *node, uint32_t arg, uint32_t rank,
                        const int32_t *sizes, ember_tensor_t *tensor);
 
@@ -149,22 +149,26 @@ void ember_node_inout(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
 void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
                      const int32_t *sizes, const ember_tensor_t *base);
 
-// The slot of an argument whose handle run changes: a scalar result, the shape of
-// a data-dependent output. BAD_PROGRAM when it can't change.
+// The slot of an argument that run changes: a scalar result, the shape of a
+// data-dependent output. BAD_PROGRAM if it cannot change.
 ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
 
-// `bytes` of scratch at EMBER_ALIGN, valid during run only and clobbered by the
-// next node. One block per prepare. Needs may not depend on sizeof(void *).
+// `bytes` of scratch at EMBER_ALIGN, valid only during run and clobbered by the next
+// node. One block per prepare. The size must not depend on sizeof(void *).
 void *ember_node_scratch(ember_node_t *node, size_t bytes);
 
-// Adds times x steps to the bound of what run does, in elementary steps: as many as the
-// instructions of its innermost loops, within a constant factor. One step for each
-// element of every tensor that prepare asked for is in it already; a kernel whose run
-// takes more (products, windows, sorting) says so in prepare, whatever the values are.
+// For code around an engine: `bytes` of scratch before the block that
+// ember_node_scratch() is asked for afterwards, in the same prepare.
+void *ember_node_scratch_before(ember_node_t *node, size_t bytes);
+
+// Adds times x steps to the bound of run's work, in elementary steps: as many as the
+// instructions of its innermost loops, within a constant factor. The bound already
+// includes one step for each element of every tensor that prepare asked for; a kernel
+// whose run takes more (products, windows, sorting) adds it in prepare, for any values.
 void ember_node_work(ember_node_t *node, uint32_t times, uint32_t steps);
 
-// A number that no other call of the method has, nor this one when it was prepared
-// before: what random operators start from. The same in every run of a program.
+// A number that no other call of the method gets, nor this one when it is prepared
+// again: the seed of random operators. The same in every run of a program.
 uint64_t ember_node_seed(const ember_node_t *node);
 
 // --- for run: changing what slots hold ----------------------------------------
@@ -172,7 +176,7 @@ uint64_t ember_node_seed(const ember_node_t *node);
 void ember_slot_set_int(ember_slot_t *slot, int64_t value);
 void ember_slot_set_bool(ember_slot_t *slot, bool value);
 void ember_slot_set_double(ember_slot_t *slot, double value);
-// Gives the tensor a new shape within its bound; EMBER_DATA_RANGE when past it.
+// Gives the tensor a new shape within its bound; EMBER_DATA_RANGE if it exceeds it.
 ember_status_t ember_slot_resize(ember_slot_t *slot, uint32_t rank,
                                  const int32_t *sizes);
 

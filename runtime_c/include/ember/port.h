@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a platform gives to Ember: time, a console, files of the host, an end.
+// What a platform provides to Ember: time, a console, files of the host, an exit.
 //
 // The runtime core needs none of this; applications, examples, the test runner and
 // the file loader do. A port is one folder of runtime_c/port that implements every
@@ -37,15 +37,15 @@ EMBER_NORETURN void ember_port_exit(int code);
 
 // ---- Input of the console ----------------------------------------------------------
 
-// Waits for the next byte that a person or a pipe sends to the console: 0 to 255, or -1
-// at the end of the input. A serial port and a debugger know no end but the byte 4,
-// which Ctrl-D sends. A serial port keeps what comes between two calls as far as its
-// hardware does (1 to 32 bytes), so ask, then wait. Ports without input return -1.
+// Waits for the next byte on the console: 0 to 255, or -1 at the end of the input. On a
+// serial port and in a debugger only the byte 4, which Ctrl-D sends, ends the input.
+// Between two calls a serial port keeps only what its hardware holds (1 to 32 bytes),
+// so ask first, then wait. Ports without input return -1.
 int32_t ember_port_read_char(void);
 
-// Waits for a line, which CR, LF or both end, and copies it to `line` with a NUL
-// instead of its end. What exceeds `capacity` is dropped. Returns its length; -1: the
-// input has ended, and nothing came before.
+// Waits for a line, terminated by CR, LF or both, and copies it to `line` with a NUL
+// instead of the terminator. Excess beyond `capacity` is dropped. Returns its length,
+// or -1 if the input has ended and there was nothing before the end.
 int32_t ember_port_read_line(char *line, size_t capacity);
 
 // ---- Time --------------------------------------------------------------------------
@@ -55,16 +55,17 @@ uint32_t ember_port_ticks(void);
 uint32_t ember_port_ticks_per_second(void);
 
 // Processor cycles since some moment, in a counter that wraps at 32 bits; the first
-// call starts it. Always 0 where there is none. Cortex-M: the PMU or DWT; without them
-// SysTick, which it then takes for itself, right while it is called at least every 2^25
-// cycles. Arm64 at EL1: the PMU. Emulators show no cycles of a real core by it.
+// call starts it. Always 0 if there is no counter. Cortex-M: the PMU or DWT; cores
+// without them use SysTick, which is then no longer free, and is right if called at
+// least every 2^25 cycles. Arm64 at EL1: the PMU. In emulators the figures are not
+// those of a real core.
 uint32_t ember_port_cycles(void);
 
 // ---- Command line ------------------------------------------------------------------
 
 // Copies the program's arguments, joined by single spaces and without the program's
-// name, to `line` and ends it with NUL. Returns its length; 0 when there are none or
-// they do not fit `capacity`.
+// name, to `line` and ends it with NUL. Returns its length; 0 if there are none or they
+// do not fit into `capacity`.
 size_t ember_port_arguments(char *line, size_t capacity);
 
 // ---- Files of the host (optional: a port without them returns -1) ------------------
@@ -74,7 +75,7 @@ typedef enum ember_port_mode {
     EMBER_PORT_WRITE, // creates the file, or empties it
 } ember_port_mode_t;
 
-// A handle >= 0, or -1 when the file cannot be opened.
+// A handle >= 0, or -1 if the file cannot be opened.
 int32_t ember_port_open(const char *path, ember_port_mode_t mode);
 
 // Size of an open file, or -1.
@@ -87,14 +88,14 @@ int32_t ember_port_seek(int32_t file, uint64_t at);
 // file, or -1.
 int64_t ember_port_read(int32_t file, void *data, size_t size);
 
-// Writes `size` bytes. 0, or -1 when not all were written.
+// Writes `size` bytes. 0, or -1 if not all were written.
 int32_t ember_port_write(int32_t file, const void *data, size_t size);
 
 void ember_port_close(int32_t file);
 
 // ---- Core --------------------------------------------------------------------------
 
-// Instructions that a core may lack although its family has them. Their order is ABI.
+// Instructions that a core may lack although its family has them. The order is ABI.
 typedef enum ember_cpu {
     EMBER_CPU_NEON = 1 << 0,
     EMBER_CPU_FP16 = 1 << 1, // arithmetic of float16
@@ -106,8 +107,8 @@ typedef enum ember_cpu {
     EMBER_CPU_SVE = 1 << 7,
 } ember_cpu_t;
 
-// Which of them this core has, as it reports them. Kernels that need a missing one are
-// skipped, so 0 is always safe.
+// The ones that this core reports. Kernels that need a missing one are skipped, so 0 is
+// always safe.
 uint32_t ember_port_cpu(void);
 
 // ---- Memory ------------------------------------------------------------------------
@@ -138,8 +139,8 @@ extern volatile uint32_t ember_marks[EMBER_MARK_COUNT];
 
 #if defined(__hexagon__)
 
-// In separate packets: the emulator reports the accesses of a packet with both a load
-// and a store more than once.
+// In separate packets: if a packet has both a load and a store, the emulator reports
+// its accesses more than once.
 static inline void ember_port_mark_begin(uint32_t word) {
     __asm volatile("{ memw(%0) = #0 }" : : "r"(&ember_marks[word]) : "memory");
 }

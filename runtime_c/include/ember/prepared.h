@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A method whose nodes were prepared when the firmware was built: its steps and the
-// states of its kernels are constants, so the firmware has no code that reads programs
-// or prepares nodes, and loading takes no time and no arena.
+// A method that was prepared when the firmware was built: its steps and the states of
+// its kernels are constants, so the firmware has no code that reads programs or
+// prepares nodes, and loading takes no time and no arena.
 //
-// The SDK generates them (`ember build --prepared`): it loads the program as a board
+// The SDK generates it (`ember build --prepared`): it loads the program as a board
 // would, with the same checks, and stores the result of each node. Methods in which
 // something can change at run time cannot be prepared.
 #ifndef EMBER_PREPARED_H

@@ -32,8 +32,8 @@ typedef union ember_field {
 } ember_field_t;
 
 typedef struct ember_layout {
-    uint32_t vtable;     // its place
-    uint32_t most;       // the last place of a table that has the fields; 0: none has
+    uint32_t vtable;     // its position
+    uint32_t most;       // the last position of a table that has the fields; 0: none
     uint16_t offsets[8]; // of fields in the table; 0: absent
 } ember_layout_t;
 
@@ -43,11 +43,12 @@ typedef struct ember_flat {
     const uint8_t *begin;
     const uint8_t *last;                      // four bytes before the end
     ember_status_t status;                    // EMBER_OK, or the first failure
-    ember_error_t *err;                       // receives its sentence; may be NULL
+    uint32_t tag;                             // of the instruction read last
+    ember_error_t *err;                       // receives its message; may be NULL
     ember_layout_t layouts[EMBER_LAYOUTS][2]; // LAYOUT_* of src/flat.h
 } ember_flat_t;
 
-// Internal: where the data of a program's buffers lies; see src/plan.h.
+// Internal: where the data of a program's buffers is; see src/plan.h.
 typedef struct ember_offsets {
     const uint8_t *items;  // a vector of u64: the data of each, in the segment
     ember_bytes_t segment; // NULL: there is none
@@ -58,13 +59,13 @@ struct ember_program {
     ember_bytes_t flat;     // the FlatBuffer, extended header included
     ember_bytes_t segments; // all segment data; empty without extended header
     ember_field_t root[7];  // of the Program table: PROGRAM_* of src/schema.h
-    bool sorted;            // the keys of its named data rise
+    bool sorted;            // the keys of its named data are in ascending order
     const ember_data_map_t *maps;
     uint32_t map_count;
     ember_find_data_fn find_data; // NULL: no external data
 };
 
-// Opens `size` bytes at `data`, aligned to EMBER_ALIGN, and checks what its methods
+// Opens `size` bytes at `data`, aligned to EMBER_ALIGN, and checks what all methods
 // share.
 //
 // Returns EMBER_OK, or
@@ -81,7 +82,7 @@ uint32_t ember_program_method_count(const ember_program_t *program);
 const char *ember_program_method_name(const ember_program_t *program, uint32_t index,
                                       uint32_t *length);
 
-// Data stored under `key` in the program, or in its data files. NOT_FOUND.
+// Data stored under `key` in the program or its data files; NOT_FOUND.
 EMBER_MUST_USE ember_status_t ember_program_named_data(const ember_program_t *program,
                                                        const char *key,
                                                        uint32_t key_length,
@@ -105,14 +106,13 @@ EMBER_MUST_USE ember_status_t ember_method_meta(const ember_program_t *program,
                                                 ember_method_meta_t *meta,
                                                 ember_error_t *err);
 
-// Bytes of planned memory `id`, 1 .. planned_count; SIZE_MAX if a size_t is too
-// small.
+// Bytes of planned memory `id`, 1 .. planned_count; SIZE_MAX if they exceed a size_t.
 size_t ember_method_meta_planned_size(const ember_method_meta_t *meta, uint32_t id);
 
-// Input or output `index` as declared: kind, and for tensors dtype, rank, dim_order
-// and sizes (upper bounds when dynamic); data is NULL. `planned`: true when the
-// tensor has memory in the plan. BAD_ARGUMENT past the end, BAD_PROGRAM or UNSUPPORTED
-// if it is malformed or of a kind that load refuses as well.
+// Input or output `index` as declared: kind, and for tensors dtype, rank, dim_order and
+// sizes (upper bounds if dynamic); data is NULL. `planned`: true if the tensor has
+// memory in the plan. BAD_ARGUMENT past the end, BAD_PROGRAM or UNSUPPORTED if it is
+// malformed or of a kind that load refuses, too.
 EMBER_MUST_USE ember_status_t ember_method_meta_input(const ember_method_meta_t *meta,
                                                       uint32_t index,
                                                       ember_value_t *value,

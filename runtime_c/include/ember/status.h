@@ -54,7 +54,7 @@ ember_status_t ember_error_set(ember_error_t *err, ember_status_t status,
 #endif
 
 // Ends an operation: completes `err` (may be NULL) unless `status` is EMBER_OK, and
-// returns `status`. Every public function that takes an `err` returns through this.
+// returns `status`. Every public function with an `err` returns through this.
 ember_status_t ember_error_close(ember_error_t *err, ember_status_t status,
                                  uint32_t instruction);
 

@@ -37,7 +37,7 @@ typedef enum ember_dtype { EMBER_DTYPE_LIST(EMBER_DTYPE_ENUM) } ember_dtype_t;
 #undef EMBER_DTYPE_ENUM
 
 typedef struct ember_tensor {
-    void *data;               // NULL when nothing is bound yet, or numel is 0
+    void *data;               // NULL if nothing is bound yet, or numel is 0
     const int32_t *sizes;     // (rank,) elements; the current shape
     const uint8_t *dim_order; // (rank,)
     uint32_t numel;           // elements
@@ -62,19 +62,19 @@ void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides);
 // True if elements are in logical order, ignoring dimensions of size 1.
 bool ember_tensor_is_contiguous(const ember_tensor_t *tensor);
 
-// True when two tensors of equal shape, that of `a`, have the same dim_order as far as
-// it matters: dimensions of size 1 may be anywhere, and all dimensions if there are no
-// elements.
+// True if two tensors of equal shape (that of `a`) have the same dim_order as far as it
+// matters: dimensions of size 1 may be anywhere, and so may all dimensions of an empty
+// tensor.
 bool ember_tensor_same_order(const ember_tensor_t *a, const ember_tensor_t *b);
 
-// True when both have the same memory layout: equal shape and order.
+// True if both have the same memory layout: equal shape and order.
 bool ember_tensor_same_layout(const ember_tensor_t *a, const ember_tensor_t *b);
 
 // True if the tensor has this rank and these sizes.
 bool ember_tensor_has_shape(const ember_tensor_t *tensor, uint32_t rank,
                             const int32_t *sizes);
 
-// True when rank and sizes are equal.
+// True if rank and sizes are equal.
 bool ember_tensor_same_shape(const ember_tensor_t *a, const ember_tensor_t *b);
 
 EMBER_C_END

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Signed models: program and data files from outside, checked before they are opened.
 //
-// `ember sign` writes them, `ember keygen` the key as a C header. The cryptography is
-// that of a library which your project links; runtime_c/verify has the three functions
-// that join libsodium, OpenSSL or Mbed TLS to it. All numbers are little-endian:
+// `ember sign` writes them, `ember keygen` the key as a C header. The cryptography
+// comes from a library that your project links; runtime_c/verify connects libsodium,
+// OpenSSL or Mbed TLS. All numbers are little-endian:
 //
 //     0   4 bytes   "EMBS"
 //     4   u8        format: 1
@@ -11,19 +11,18 @@
 //     6   u16       parts: the program, then up to EMBER_MOST_DATA data files
 //     8   u32       version
 //     12  u32       bytes of the whole file
-//     16  16 bytes  the key's id: SHA-256 of the public key, its first half
+//      16  16 bytes  the key's id: the first half of the SHA-256 of the public key
 //     32  16 bytes  purpose: text, filled with zeros
 //     48  parts     of 40 bytes: u32 kind (0 program, 1 data), u32 size, SHA-256
 //     ..  64 bytes  signature of everything before it
-//     ..  the parts in their order, each at a multiple of EMBER_ALIGN after zeros
+//      ..  the parts in order, each at a multiple of EMBER_ALIGN after zeros
 //
-// There is one encoding of a signed model: bytes that it does not need make it
-// malformed.
+// A signed model has exactly one encoding: superfluous bytes make it malformed.
 //
-// Lifetime  nothing is copied: the bytes must outlive the program and its methods.
-// Threads   nothing is shared, unless the library of the cryptography does.
-// Trust     the bytes are untrusted; keys, purpose and least version are the device's.
-//           Nothing but you may write to the bytes after they were verified.
+//  Lifetime  nothing is copied: the bytes must outlive the program and its methods.
+//  Threads   nothing is shared, unless the cryptography library shares something.
+//  Trust     the bytes are untrusted; keys, purpose and least version are the device's.
+//            Nobody else may write to the bytes once they are verified.
 #ifndef EMBER_VERIFY_H
 #define EMBER_VERIFY_H
 
@@ -51,8 +50,8 @@ typedef struct ember_public_key {
     uint8_t bytes[64]; // Ed25519: 32; P-256: x, y, big-endian
 } ember_public_key_t;
 
-// A library of cryptography. Both return EMBER_OK or, if the library fails or the
-// signature is wrong, anything else.
+// A cryptography library. Both functions return EMBER_OK, or anything else if the
+// library fails or the signature is wrong.
 typedef struct ember_crypto {
     ember_status_t (*sha256)(const void *data, size_t size,
                              uint8_t digest[EMBER_DIGEST_SIZE]);
@@ -87,8 +86,8 @@ typedef struct ember_signed {
 // Checks `size` bytes at `data`, aligned to EMBER_ALIGN: form, key, signature, purpose,
 // version, and the digest of every part. `model` is written only if all of it holds.
 //
-// Keep the counter where an attacker cannot write, and raise it to `model->version`
-// once the model has proved itself, not before: an older one is refused from then on.
+// Keep the counter where an attacker cannot write. Raise it to `model->version` only
+// once the model has proved itself: older versions are refused from then on.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   malformed or truncated
@@ -100,8 +99,8 @@ EMBER_MUST_USE ember_status_t ember_verify(const ember_trust_t *trust, const voi
                                            ember_error_t *err);
 
 // ember_verify(), then ember_program_open() with the model's data files, for which
-// `maps` has room for EMBER_MOST_DATA; it must outlive the program. Nothing of a model
-// that is refused is opened. Errors of both, and of ember_data_map_open().
+// `maps` has room for EMBER_MOST_DATA; it must outlive the program. If a model is
+// refused, nothing of it is opened. Errors of both, and of ember_data_map_open().
 EMBER_MUST_USE ember_status_t ember_verify_open(
     const ember_trust_t *trust, const void *data, size_t size, ember_program_t *program,
     ember_data_map_t *maps, ember_signed_t *model, ember_error_t *err);

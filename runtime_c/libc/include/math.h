@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parts of <math.h> that Ember uses, for toolchains without a C library. The
-// float functions of transcendental kind are the double ones, rounded. Errors are a
-// few units in the last place; errno and the exception flags are left alone.
+// The parts of <math.h> that Ember uses, for toolchains without a C library. The float
+// versions of transcendental functions are the double ones, rounded. Errors are a few
+// units in the last place; errno and the exception flags are not touched.
 #ifndef EMBER_LIBC_MATH_H
 #define EMBER_LIBC_MATH_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of <string.h> that Ember uses; string.c implements them.
+// The functions of <string.h> that Ember uses; implemented in string.c.
 #ifndef EMBER_LIBC_STRING_H
 #define EMBER_LIBC_STRING_H
 

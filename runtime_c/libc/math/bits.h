@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A double as its bits, and the powers of two.
+// A double as its bits, and powers of two.
 #ifndef EMBER_LIBC_BITS_H
 #define EMBER_LIBC_BITS_H
 

@@ -23,7 +23,7 @@ static inline double upper_half(double a) {
     return c - (c - a);
 }
 
-// a * b exactly, while nothing overflows (without an fma: many cores have none).
+// a * b exactly, unless something overflows (without fma, which many cores lack).
 static inline pair_t two_product(double a, double b) {
     const double high = a * b;
     const double ah = upper_half(a);

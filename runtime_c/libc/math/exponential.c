@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// exp and log and what follows from them.
+// exp, log and their relatives.
 #include <math.h>
 
 #include "bits.h"
 #include "double_double.h"
 
-#define LN2_HIGH     0x1.62e42fee00000p-1 // 32 bits: times any exponent exact
+#define LN2_HIGH     0x1.62e42fee00000p-1 // 32 bits: exact times any exponent
 #define LN2_LOW      0x1.a39ef35793c76p-33
 #define LN2          0x1.62e42fefa39efp-1
 #define LN2_REST     0x1.abc9e3b39803fp-56 // LN2 + LN2_REST: 106 bits
@@ -115,7 +115,7 @@ static double log_rest(double f) {
     return s * (half + log_tail(s * s)) - half;
 }
 
-// True, with the result, when log(x) is not an ordinary number.
+// True, with the result, if log(x) is not an ordinary number.
 static int log_special(double x, double *result) {
     if (x > 0.0 && !isinf(x)) {
         return 0;
@@ -195,7 +195,7 @@ static pair_t log_pair(double x) {
     return two_sum(all.high, all.low + (whole.low + sum.low));
 }
 
-// 0: y is no integer, 1: odd, 2: even.
+// 0: y is not an integer, 1: odd, 2: even.
 static int parity(double y) {
     if (absolute(y) >= 0x1p53) {
         return 2;
@@ -258,7 +258,7 @@ double cbrt(double x) {
     }
     const double size = absolute(x);
     double root = exp(log(size) / 3.0);
-    root -= (root - size / (root * root)) / 3.0; // one step of Newton's
+    root -= (root - size / (root * root)) / 3.0; // one step of Newton's method
     return with_sign(root, x);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions that are one instruction on cores with a double-precision unit; for other
-// cores the compiler's run-time library has them.
+// Functions that are one instruction on cores with a double-precision unit; other cores
+// take them from the compiler's run-time library.
 #include <math.h>
 
 double sqrt(double x) {

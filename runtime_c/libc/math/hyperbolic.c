@@ -70,7 +70,7 @@ double atanh(double x) {
 #define ERF_ONE        5.95 // erf rounds to 1 from here on
 #define ERFC_ZERO      27.3
 
-// e^(-x^2): the square's rounding error would grow by x^2, so split x.
+// e^(-x^2): the square's rounding error would grow with x^2, so x is split.
 static double exp_minus_square(double x) {
     const double high = from_bits(bits_of(x) & ~UINT64_C(0x7ffffff));
 

@@ -35,7 +35,7 @@ double rint(double x) {
     if (!(size < TWO_52)) {
         return x;
     }
-    volatile double sum = size + TWO_52; // kept from being folded away
+    volatile double sum = size + TWO_52; // keeps the compiler from folding it away
     return with_sign(sum - TWO_52, x);
 }
 
@@ -78,7 +78,7 @@ double frexp(double x, int *exponent) {
     if (x == 0.0 || exponent_of(x) == 2047) {
         return x;
     }
-    if (exponent_of(x) == 0) { // denormal
+    if (exponent_of(x) == 0) { // subnormal
         x *= 0x1p54;
         *exponent = -54;
     }
@@ -86,7 +86,7 @@ double frexp(double x, int *exponent) {
     return from_bits((bits_of(x) & (SIGN_BIT | FRACTION)) | UINT64_C(1022) << 52);
 }
 
-// Three factors at most, and at most one of them rounds.
+// At most three factors, at most one of which rounds.
 double ldexp(double x, int exponent) {
     for (int step = 0; step < 2 && exponent > 1023; step++) {
         x *= 0x1p1023;
@@ -145,7 +145,7 @@ double remainder(double x, double y) {
     const double rest = divide(x, y, &odd);
     const double size = absolute(rest);
     const double by = absolute(y);
-    const double half = size - (by - size); // exact near a tie; > 0: nearer to by
+    const double half = size - (by - size); // exact near a tie; > 0: `by` is nearer
 
     if (isnan(rest) || isinf(y) || half < 0.0 || (half == 0.0 && !odd)) {
         return rest;

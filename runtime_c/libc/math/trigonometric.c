@@ -54,8 +54,9 @@ static uint32_t bits_at(const uint32_t product[LIMBS + 2], int bit) {
     return (uint32_t)(((uint64_t)product[word] << 32 | low) >> (32 - shift));
 }
 
-// Large arguments: x 2/pi with all the bits that matter. The words of 2/pi that give
-// whole turns are left out; what stays is two bits of quadrant, then the fraction.
+// Large arguments: x 2/pi with all the bits that matter. The words of 2/pi that only
+// add whole turns are left out; what remains is two bits of quadrant, then the
+// fraction.
 static int reduce_far(double x, double *r) {
     const int exponent = exponent_of(x) - 1075;
     const uint64_t mantissa = (bits_of(x) & FRACTION) | (FRACTION + 1);

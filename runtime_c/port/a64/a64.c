@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arm64 at EL1, the part in C: faults as sentences, semihosting, the stack.
+// Arm64 at EL1, the part in C: fault messages, semihosting, the stack.
 #include "../common.h"
 #include "../linker_symbols.h"
 #include "../semihosting.h"
@@ -86,7 +86,7 @@ int ember_semihosting_leaving(int code) {
 
 #define READ_ID(NAME, TO) __asm("mrs %0, " NAME : "=r"(TO))
 
-// A field of four bits that counts up; 15: not there, where its zero means that it is.
+// A 4-bit ID field that counts up; 15 means absent in fields whose 0 means present.
 static uint32_t field(uint64_t id, uint32_t at) {
     return (uint32_t)(id >> at) & 15;
 }

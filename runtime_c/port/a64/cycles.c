@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember_port_cycles() of Arm64 at EL1: the cycle counter of the performance monitors.
+// ember_port_cycles() of Arm64 at EL1: the cycle counter of the PMU.
 #include "ember/port.h"
 
 #define ENABLED 1u
-#define LONG    (1u << 6) // it wraps at 64 bits
+#define LONG    (1u << 6) // wraps at 64 bits, not 32
 #define CYCLES  (1u << 31)
 
 uint32_t ember_port_cycles(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of this port know of the core: its registers, and the guard below the
+// What the parts of this port share: registers of the core, and the guard below the
 // stack.
 #ifndef EMBER_PORT_CORTEXM_CORE_H
 #define EMBER_PORT_CORTEXM_CORE_H
@@ -22,14 +22,14 @@
 #define MPU_RLAR          REGISTER(0xE000EDA0u) // Armv8-M
 #define MPU_MAIR0         REGISTER(0xE000EDC0u)
 
-#define GUARD_WORDS 16 // half of them are a region of the MPU, the smallest
+#define GUARD_WORDS 16 // half of them are an MPU region of the smallest size
 
 // The lowest word of the stack that the program may use.
 static inline uint32_t *ember_cortexm_stack_floor(void) {
     return __ember_stack_start + GUARD_WORDS;
 }
 
-// Where every exception goes that the application has no handler for.
+// Every exception without a handler of the application ends here.
 void ember_cortexm_fault_entry(void);
 
 // Handlers that an application may define.

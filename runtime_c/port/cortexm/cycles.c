@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember_port_cycles() of Cortex-M: by the performance monitors (Armv8.1-M), by the
-// trace unit (Armv7-M and later), or, where the core has neither, by SysTick.
+// ember_port_cycles() of Cortex-M: from the PMU (Armv8.1-M), from the DWT (Armv7-M and
+// later) or, if the core has neither, from SysTick.
 #include "ember/port.h"
 
 #include "core.h"
@@ -33,8 +33,8 @@ typedef struct systick {
 
 static systick_t systick;
 
-// At its next tick, a few cycles later; on a busy computer an emulator takes its time,
-// and all that is read until then is 0.
+// Waits for the counter's next tick, a few cycles later: until then it reads 0, which
+// can take a while in an emulator on a busy host.
 static void wait_until_loaded(void) {
     for (uint32_t look = 0; look < MOST_LOOKS; look++) {
         if (SYST_CVR != 0 || (SYST_CSR & ENABLED) == 0) {
@@ -43,8 +43,8 @@ static void wait_until_loaded(void) {
     }
 }
 
-// Starts it once. It wraps after 2^24 cycles, and its flag tells once that it did: what
-// passed is known while it is read at least every 2^25 cycles.
+// Starts SysTick at the first call. It wraps after 2^24 cycles, and its flag reports
+// one wrap: the elapsed time is known if it is read at least every 2^25 cycles.
 static uint32_t count_by_systick(void) {
     if ((SYST_CSR & ENABLED) == 0) {
         SYST_RVR = EMBER_SYSTICK_MOST;
@@ -56,7 +56,7 @@ static uint32_t count_by_systick(void) {
     const bool wrapped = (SYST_CSR & WRAPPED) != 0;
     const uint32_t now = SYST_CVR;
     if (now > systick.last && !wrapped) {
-        (void)SYST_CSR; // it wrapped in between: the flag is read here, and is clear
+        (void)SYST_CSR; // it wrapped in between: reading the flag clears it
     }
     systick.sum += ember_systick_passed(systick.last, now, wrapped);
     systick.last = now;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cortex-M: from a fault to a sentence. Armv6-M and Armv8-M Baseline have one kind of
+// Cortex-M: from a fault to its message. Armv6-M and Armv8-M Baseline have one kind of
 // fault and do not report its cause.
 #include "../common.h"
 #include "core.h"
@@ -8,7 +8,7 @@ enum { FAULT_STACK_WORDS = 112 };
 
 _Noreturn void ember_cortexm_fault(const uint32_t *frame);
 
-// Handlers run here: the program's own stack may be what broke.
+// The stack of the handlers: the program's own may be what broke.
 uint32_t ember_cortexm_fault_stack[FAULT_STACK_WORDS] __attribute__((aligned(8)));
 
 __attribute__((naked)) void ember_cortexm_fault_entry(void) {
@@ -93,7 +93,7 @@ static uintptr_t address_of(uint32_t status) {
 
 #endif
 
-// The first word of the stack that looks like a return address: who overflowed.
+// The first word of the stack that looks like a return address: the likely culprit.
 static uintptr_t return_address_in(const uint32_t *word) {
     for (; word < __ember_stack_end; word++) {
         if ((*word & 1u) != 0 && *word > (uintptr_t)__ember_text_start &&
@@ -110,7 +110,7 @@ _Noreturn __attribute__((used)) void ember_cortexm_fault(const uint32_t *frame) 
     const uint32_t *floor = ember_cortexm_stack_floor();
 
     if ((status & STACKING) != 0 || frame < floor) {
-        MPU_CTRL = 0; // the guard must be readable now
+        MPU_CTRL = 0; // makes the guard readable
         ember_port_fault("stack-overflow", (uintptr_t)frame, 0,
                          return_address_in(floor));
     }

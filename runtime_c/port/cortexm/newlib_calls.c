@@ -2,14 +2,14 @@
 // What newlib's <stdio.h> and malloc() ask of a system, for applications that use them.
 // The runtime and the kernels use neither, so the linker drops all of this from other
 // firmware. stdout and stderr are the log, stdin is the console; there are no files.
-// All are weak: an application may bring its own.
+// All functions are weak: an application may define its own.
 #include "ember/port.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
-// Of an application that calls malloc(), or printf(). Two pages, since malloc() takes
-// memory up to the end of a page, and then whole pages only.
+// The heap of an application that calls malloc() or printf(). Two pages, because
+// malloc() first takes the rest of a page, then whole pages only.
 #define HEAP_BYTES 8192
 
 #define CHUNK       32
@@ -65,7 +65,7 @@ void *_sbrk(int bytes) {
     static int used;
 
     if (bytes > HEAP_BYTES - used || bytes < -used) {
-        return (void *)-1; // NOLINT(performance-no-int-to-ptr): as newlib wants it
+        return (void *)-1; // NOLINT(performance-no-int-to-ptr): newlib's error value
     }
     void *start = heap + used;
     used += bytes;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cortex-M (Armv6-M, Armv7-M, Armv8-M with and without Main Extension): from reset to
-// main(). Cores with Thumb-1 only (__ARM_ARCH_ISA_THUMB 1: Armv6-M, Armv8-M Baseline)
-// have no coprocessors, and one kind of fault.
+// main(). Thumb-1 cores (__ARM_ARCH_ISA_THUMB 1: Armv6-M, Armv8-M Baseline) have no
+// coprocessors and only one kind of fault.
 //
-// Memory protection: everything below 0x20000000, or below the first memory that can be
-// written (before Armv8-M: below the power of two there), is read-only once the program
-// runs, so that a store through NULL faults even where address 0 is RAM (mps2) or
-// ignores writes (flash). The stack stands at the bottom of its memory; MSPLIM or a
-// 32-byte no-access region in it turns an overflow into a fault.
+// Memory protection: while the program runs, everything below 0x20000000, or below the
+// first writable memory (before Armv8-M: rounded down to a power of two), is read-only,
+// so that a store through NULL faults even if address 0 is RAM (mps2) or ignores writes
+// (flash). The stack is at the bottom of its memory; MSPLIM or a 32-byte no-access
+// region turns an overflow into a fault.
 #include "../common.h"
 #include "../linker_symbols.h"
 #include "../semihosting.h"
@@ -33,21 +33,21 @@ __attribute__((section(".ember_vectors"), used)) static const vector_t vectors[]
     {.stack = __ember_stack_end},
     {.handler = ember_cortexm_reset},
     {.handler = NMI_Handler},
-    ENTRY, // 3 hard fault
-    ENTRY, // 4 memory management
-    ENTRY, // 5 bus fault
-    ENTRY, // 6 usage fault
-    ENTRY, // 7 secure fault
-    {0},   // 8 to 10 are no exceptions; a boot ROM may read here what kind of image
-    {0},   // this is, where 0 is a plain one
-    {0},   //
+    ENTRY,                    // 3 hard fault
+    ENTRY,                    // 4 memory management
+    ENTRY,                    // 5 bus fault
+    ENTRY,                    // 6 usage fault
+    ENTRY,                    // 7 secure fault
+    {0},                      // 8 to 10 are not exceptions; a boot ROM may read the
+    {0},                      // kind of image here, where 0 is a plain one
+    {0},                      //
     {.handler = SVC_Handler}, // 11
     {.handler = DebugMon_Handler},
     {0}, // 13
     {.handler = PendSV_Handler},
     {.handler = SysTick_Handler},
-    // An application's section .ember_vectors.external follows: 16, the first interrupt
-    // of the chip, and so on.
+    // An application's section .ember_vectors.external follows: 16, the chip's first
+    // interrupt, and so on.
 };
 _Static_assert(sizeof vectors == EXCEPTIONS * sizeof(vector_t), "one entry a vector");
 
@@ -63,12 +63,12 @@ __attribute__((naked, noreturn)) void ember_cortexm_reset(void) {
         "dsb                  \n"
         "isb                  \n"
 #endif
-        "bl   ember_cortexm_start \n" // reaches further than b
+        "bl   ember_cortexm_start \n" // has a longer range than b
         ".ltorg               \n");
 }
 
-// Three words a step: the address of a register, which bits, their value; at an odd
-// address to wait for it. A board's `start:` lists them.
+// Three words a step: the address of a register, a mask of bits, their value; an odd
+// address means: wait until the bits have that value. A board's `start:` lists them.
 static void walk_steps(void) {
     for (const uint32_t *step = __ember_steps_start; step < __ember_steps_end;
          step += 3) {
@@ -84,8 +84,9 @@ static void walk_steps(void) {
     }
 }
 
-// Three words a copy: from, to, the end there. Initial values of variables and code
-// that runs in RAM; none where one memory holds all, and the loader has placed them.
+// Three words a copy: source, target, end of target. For initial values of variables
+// and code that runs from RAM; none if everything is in one memory, where the loader
+// puts it.
 static void copy_sections(void) {
     for (uint32_t *const *copy = __ember_copies_start; copy < __ember_copies_end;
          copy += 3) {
@@ -117,7 +118,8 @@ static void protect_memory(void) {
                ((uint32_t)(uintptr_t)__ember_read_only_size << 1) | 1u;
 #if __ARM_ARCH == 7 // the smallest region of Armv6-M has 256 bytes
     MPU_RNR = 1;
-    // Not the first bytes of a page: QEMU's semihosting asks the MPU for these alone.
+    // Not the first bytes of a page: QEMU's semihosting checks only these against the
+    // MPU.
     MPU_RBAR = (uint32_t)(__ember_stack_start + GUARD_WORDS / 2);
     MPU_RASR = (1u << 28) | (4u << 1) | 1u; // 32 bytes, no access
 #endif
@@ -128,17 +130,17 @@ static void protect_memory(void) {
 
 static void set_up_faults(void) {
 #if __ARM_ARCH_ISA_THUMB == 1
-    CCR |= 1u << 3; // larger cores that run this code refuse unaligned accesses, too
+    CCR |= 1u << 3; // larger cores that run this code check alignment, too
 #else
-    SHCSR |= 0xFu << 16; // memory, bus, usage and (Armv8-M) secure faults of their own
+    SHCSR |= 0xFu << 16; // separate memory, bus, usage and (Armv8-M) secure faults
 #if __ARM_ARCH >= 8
-    CCR |= 1u << 19; // low-overhead loops, where the core has any
+    CCR |= 1u << 19; // low-overhead loops, on cores that have them
 #endif
 #endif
 }
 
 __attribute__((noreturn, used)) void ember_cortexm_start(void) {
-    VTOR = (uint32_t)(uintptr_t)vectors; // a boot loader may have used its own
+    VTOR = (uint32_t)(uintptr_t)vectors; // a boot loader may have set its own
     walk_steps();
     ember_port_stack_paint(ember_cortexm_stack_floor(),
                            (uint32_t *)__builtin_frame_address(0) - GUARD_WORDS);
@@ -171,7 +173,7 @@ void *ember_port_workspace(size_t *size) {
 }
 
 uint32_t ember_port_cpu(void) {
-    return 0; // none of them exists on Cortex-M
+    return 0; // Cortex-M has none of them
 }
 
 size_t ember_port_stack_size(void) {

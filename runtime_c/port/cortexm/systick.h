@@ -8,9 +8,9 @@
 
 #define EMBER_SYSTICK_MOST 0xFFFFFFu
 
-// Cycles between two readings. `wrapped`: before the second, the flag said that the
-// counter had reached zero since the first; if the second is not above the first, it
-// went round once and came as far again.
+// Cycles between two readings. `wrapped`: at the second reading, the flag said that the
+// counter had reached zero since the first; if the second value is not above the first,
+// it went all the way round.
 static inline uint32_t ember_systick_passed(uint32_t last, uint32_t now, bool wrapped) {
     const uint32_t passed = (last - now) & EMBER_SYSTICK_MOST;
 

@@ -14,7 +14,7 @@
 #include "../common.h"
 
 #if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1 // the sanitizer reports signals itself, and better
+#define SANITIZED 1 // sanitizers report signals better
 #else
 #define SANITIZED 0
 #endif
@@ -61,7 +61,7 @@ static void on_signal(int signal, siginfo_t *info, void *context) {
     const uintptr_t stack = stack_pointer(context);
     const char *kind = signal_kind(signal);
 
-    // A touch within a page of the stack pointer: the guard under the stack.
+    // An access within a page of the stack pointer: the guard below the stack.
     if (signal == SIGSEGV && address + 4096 >= stack && address < stack + 4096) {
         kind = "stack-overflow";
     }
@@ -112,10 +112,10 @@ uint32_t ember_port_ticks_per_second(void) {
 }
 
 uint32_t ember_port_cycles(void) {
-    return 0; // an operating system keeps it
+    return 0; // the operating system's business
 }
 
-// The program's name, which is a path that may have spaces or be long.
+// The program's name is a path that may have spaces or be long.
 static void skip_word(int32_t file) {
     char sign = 0;
 
@@ -123,7 +123,7 @@ static void skip_word(int32_t file) {
     }
 }
 
-// main() has no arguments on any board; the kernel keeps them for us.
+// On boards main() has no arguments; here the kernel keeps them for us.
 size_t ember_port_arguments(char *line, size_t capacity) {
     const int32_t file = ember_port_open("/proc/self/cmdline", EMBER_PORT_READ);
     int64_t got = -1;

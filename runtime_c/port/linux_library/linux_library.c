@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The port in a static library for processes of Linux on Arm64, over any C library. All
-// functions are weak: an application defines those that it wants otherwise.
+// The port as a static library for Linux processes on Arm64, with any C library. All
+// functions are weak: an application may define its own.
 #include "../common.h"
 #include "../linux_user/features_aarch64.h"
 
 #define WEAK __attribute__((weak))
 
-// What POSIX and Linux say of these: the SDK compiles this file where no headers of a C
-// library for Arm64 are.
+// Declarations from POSIX and Linux: the SDK compiles this file without the headers of
+// a C library for Arm64.
 int open(const char *path, int flags, ...);
 int close(int file);
 long read(int file, void *data, size_t size);
@@ -71,7 +71,7 @@ WEAK uint32_t ember_port_ticks_per_second(void) {
     return 1000000;
 }
 
-// Of the process's command line, whose words end with NUL, all but the first.
+// The words of the process's command line, which end with NUL, without the first.
 WEAK size_t ember_port_arguments(char *line, size_t capacity) {
     const int32_t file = ember_port_open("/proc/self/cmdline", EMBER_PORT_READ);
     const int64_t got = file < 0 ? -1 : ember_port_read(file, line, capacity);

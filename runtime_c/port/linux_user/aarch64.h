@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linux system calls on Arm64: the generic numbers in x8, svc 0.
+// Linux system calls on Arm64: number in x8, svc 0.
 #ifndef EMBER_PORT_AARCH64_H
 #define EMBER_PORT_AARCH64_H
 
@@ -19,7 +19,7 @@ enum {
 };
 
 // Word positions in the siginfo; in the ucontext: 5 words of header, 16 of the mask, 1
-// of padding, the address of a fault, then x0 to x30, sp and pc.
+// of padding, the fault address, then x0 to x30, sp and pc.
 enum { INFO_ADDRESS = 2, CONTEXT_LR = 23 + 30, CONTEXT_PC = 23 + 32 };
 
 enum { AT_NULL = 0, AT_HWCAP = 16, AT_HWCAP2 = 26 };
@@ -46,8 +46,8 @@ static inline int64_t linux_seek(int32_t file, uint64_t at, int from) {
     return linux_call(SYS_LSEEK, file, (intptr_t)at, from, 0, 0);
 }
 
-// What the kernel tells of itself lies behind the environment, which ends with a zero
-// as the arguments do.
+// The auxiliary vector follows the environment, which ends with a zero like the
+// arguments.
 static inline uint64_t linux_told(const uintptr_t *initial, uintptr_t what) {
     const uintptr_t *at = initial + 1 + initial[0] + 1;
 
@@ -71,7 +71,7 @@ static inline uint32_t linux_cpu(const uintptr_t *initial) {
                                                     LINUX_LONGEST_VECTOR, 0, 0, 0));
 }
 
-// Keeps the kernel's stack pointer (argc, argv) and moves to a stack of our own.
+// Saves the kernel's stack pointer (argc, argv) and switches to our own stack.
 __asm(".section .text._start, \"ax\", %progbits \n"
       ".globl _start              \n"
       ".type _start, %function    \n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Linux tells a process on Arm64 of its core becomes what Ember asks of it.
+// Linux's report of an Arm64 core becomes Ember's.
 #ifndef EMBER_PORT_FEATURES_AARCH64_H
 #define EMBER_PORT_FEATURES_AARCH64_H
 
@@ -8,7 +8,7 @@
 
 #include "ember/port.h"
 
-// Bits of AT_HWCAP and AT_HWCAP2 (arch/arm64/include/uapi/asm/hwcap.h); of prctl().
+// Bits of AT_HWCAP and AT_HWCAP2 (arch/arm64/include/uapi/asm/hwcap.h) and of prctl().
 #define LINUX_HWCAP_ASIMD    (UINT64_C(1) << 1)
 #define LINUX_HWCAP_ASIMDHP  (UINT64_C(1) << 10)
 #define LINUX_HWCAP_ASIMDDP  (UINT64_C(1) << 20)
@@ -19,8 +19,8 @@
 #define LINUX_HWCAP2_SME2    (UINT64_C(1) << 37)
 enum { LINUX_PR_SME_SET_VL = 63, LINUX_VL_LENGTH = 0xffff };
 
-// The longest streaming vectors that memory is planned for, bytes; each thread has its
-// own length, which is what the core has up to this.
+// The longest streaming vectors that memory is planned for, in bytes. Each thread sets
+// its own length: the core's, up to this.
 enum { LINUX_LONGEST_VECTOR = 64 };
 
 static inline uint32_t linux_when(bool there, ember_cpu_t feature) {
@@ -38,7 +38,7 @@ static inline uint32_t linux_reported(uint64_t hwcap, uint64_t hwcap2) {
            linux_when((hwcap2 & LINUX_HWCAP2_SME2) != 0, EMBER_CPU_SME2);
 }
 
-// Each step only with those before it: memory is planned for these cores
+// Each level only with those before it: memory is planned for these levels
 // (sdk/ember/boards/levels.py), and no core skips one.
 static inline uint32_t linux_steps(uint32_t features) {
     static const uint32_t steps[] = {EMBER_CPU_NEON, EMBER_CPU_DOT, EMBER_CPU_FHM,
@@ -56,7 +56,7 @@ static inline uint32_t linux_features(uint64_t hwcap, uint64_t hwcap2) {
     return linux_steps(linux_reported(hwcap, hwcap2));
 }
 
-// Without SME where the kernel gives a thread (`answer` of prctl) no such vectors.
+// Without SME if the kernel gives a thread (`answer` of prctl) no such vectors.
 static inline uint32_t linux_checked(uint32_t features, intptr_t answer) {
     const bool fits = answer > 0 && (answer & LINUX_VL_LENGTH) <= LINUX_LONGEST_VECTOR;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linux system calls on Hexagon: the generic numbers, trap0(#1).
+// Linux system calls on Hexagon: trap0(#1).
 #ifndef EMBER_PORT_HEXAGON_H
 #define EMBER_PORT_HEXAGON_H
 
@@ -52,7 +52,7 @@ static inline uint32_t linux_cpu(const uintptr_t *initial) {
     return ember_port_modelled;
 }
 
-// Keeps the kernel's stack pointer (argc, argv) and moves to a stack of our own.
+// Saves the kernel's stack pointer (argc, argv) and switches to our own stack.
 __asm(".section .text._start, \"ax\", @progbits \n"
       ".globl _start                \n"
       "_start:                      \n"

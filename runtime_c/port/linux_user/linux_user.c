@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A freestanding process on Linux (Arm64), also under an emulator's user mode (Arm64,
-// Hexagon, 32-bit Arm): system calls instead of a C library.
+// A freestanding process on Linux (Arm64), also under QEMU's user mode (Arm64, Hexagon,
+// 32-bit Arm): system calls instead of a C library.
 #include "../common.h"
 #include "../linker_symbols.h"
 
@@ -125,7 +125,7 @@ uint32_t ember_port_ticks_per_second(void) {
 }
 
 uint32_t ember_port_cycles(void) {
-    return 0; // an operating system keeps it
+    return 0; // the operating system's business
 }
 
 size_t ember_port_arguments(char *line, size_t capacity) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember/port.h for a board of its own, without a debugger: the log, the input and the
-// exit status go over the serial port, and there are no files. Linked in place of
+// ember/port.h for a board that runs alone, without a debugger: log, input and exit
+// status go over the serial port, and there are no files. Linked in place of
 // semihosting.c.
 #include "machine.h"
 #include "uart.h"
@@ -27,7 +27,7 @@ void ember_port_log(const char *text) {
     open_once();
     for (; *text != '\0'; text++) {
         if (*text == '\n') {
-            put('\r'); // terminals want it
+            put('\r'); // for terminals
         }
         put(*text);
     }
@@ -59,7 +59,7 @@ static void log_number(int number) {
     ember_port_log(at);
 }
 
-// The processor stays here, awake, so that a debugger can always attach.
+// The processor stays awake here, so that a debugger can always attach.
 _Noreturn void ember_port_exit(int code) {
     const int status = ember_semihosting_leaving(code);
 
@@ -75,7 +75,7 @@ uint32_t ember_port_ticks(void) {
 }
 
 uint32_t ember_port_ticks_per_second(void) {
-    return 0; // the processor's clock, which nobody told
+    return 0; // unknown: the processor's clock
 }
 
 size_t ember_port_arguments(char *line, size_t capacity) {

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { BLOCK_MOST = 0xFF }; // code of a block that no zero follows
+enum { BLOCK_MOST = 0xFF }; // code of a block that is not followed by a zero
 
 // ---- from the line -----------------------------------------------------------------
 

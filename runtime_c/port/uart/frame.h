@@ -3,8 +3,9 @@
 //
 //     0x00, COBS of (head, payload, CRC-32 of both), 0x00
 //
-// No byte between two zeros is zero, so a reader that is lost finds the next frame at
-// the next zero. Whatever fails its CRC was never a frame. Little endian.
+// Between the two zeros there is no zero byte, so a reader that lost synchronisation
+// finds the next frame at the next zero. Anything with a wrong CRC is ignored. Little
+// endian.
 #ifndef EMBER_PORT_UART_FRAME_H
 #define EMBER_PORT_UART_FRAME_H
 
@@ -13,7 +14,7 @@
 #include <stdint.h>
 
 #ifndef EMBER_LINK_WINDOW
-#define EMBER_LINK_WINDOW 4096 // bytes from the host that wait here; 1024 or 4096
+#define EMBER_LINK_WINDOW 4096 // bytes from the host that are buffered; 1024 or 4096
 #endif
 
 typedef struct ember_frame_head {
@@ -38,7 +39,7 @@ typedef struct ember_frame_reader {
     uint8_t left;      // bytes before the next code of COBS
     bool zero_pending; // a zero comes before that
     bool broken;
-    uint16_t damaged; // frames that failed, modulo 2^16
+    uint16_t damaged; // frames with a wrong CRC, modulo 2^16
 } ember_frame_reader_t;
 
 typedef struct ember_frame_writer {
@@ -48,8 +49,8 @@ typedef struct ember_frame_writer {
     uint32_t crc;
 } ember_frame_writer_t;
 
-// Takes one byte. When it ends a whole frame: the bytes of head and payload in `body`,
-// which are valid until the next byte; else 0.
+// Takes one byte. If it completes a frame, returns the bytes of head and payload in
+// `body`, which stay valid until the next byte; else 0.
 size_t ember_frame_take(ember_frame_reader_t *reader, uint8_t byte);
 
 // A frame is begun, filled with at most EMBER_FRAME_PAYLOAD bytes, and ended.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes to and from the UART, while other things are done; line.h.
+// Bytes to and from the UART in the background; line.h.
 #include "line.h"
 
 #include "uart.h"

@@ -15,7 +15,7 @@ static struct {
     uint8_t answered; // number of the last ACK
     bool connected;
     bool waiting; // for the host's next bytes
-    bool flush;   // what is written is sent, be the frame full or not
+    bool flush;   // send what is written, even if the frame is not full
     bool ended;
     bool hello_due;
     bool state_due;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream from the host, as far as it waits to be read; link_parts.h.
+// The stream from the host, up to what waits to be read; link_parts.h.
 #include "link_parts.h"
 
 #include "line.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 
 // [taken, next) waits to be read; blocks of [next, taken + EMBER_LINK_WINDOW) may have
-// come early.
+// arrived early.
 static struct {
     uint32_t taken;
     uint32_t next;
@@ -37,7 +37,7 @@ static bool take_early(uint32_t block) {
     return was;
 }
 
-// All before `end` is here, and with it what came early behind it.
+// Everything before `end` has arrived, and with it the early blocks after it.
 static void go_on(uint32_t end) {
     for (uint32_t block = in.next / EMBER_LINK_BLOCK; block < end / EMBER_LINK_BLOCK;
          block++) {

@@ -12,12 +12,13 @@ enum {
     USUAL_PAYLOAD = EMBER_FRAME_PAYLOAD / 4
 };
 
-// [acknowledged, sent) is kept until the host has it, [sent, written) was never sent.
+// [acknowledged, sent) is kept until the host has it, [sent, written) is still to be
+// sent.
 static struct {
     uint32_t acknowledged;
     uint32_t sent;
     uint32_t written;
-    uint32_t payload; // of frames; 0: the host has not said
+    uint32_t payload; // of frames; 0: not yet told by the host
     uint32_t again_count;
     ember_link_range_t again[EMBER_LINK_AGAIN];
     uint8_t ring[OUT_MOST];
@@ -41,7 +42,7 @@ static uint32_t payload(void) {
     return out.payload != 0 ? out.payload : USUAL_PAYLOAD;
 }
 
-// Sends [offset, end), or as much of it as a frame takes; where that ended.
+// Sends [offset, end), or as much of it as fits into a frame; returns where that ended.
 static uint32_t send_data(ember_frame_writer_t *writer, uint32_t offset, uint32_t end) {
     const uint32_t size = end - offset < payload() ? end - offset : payload();
 
@@ -56,7 +57,7 @@ static uint32_t send_data(ember_frame_writer_t *writer, uint32_t offset, uint32_
     return offset + size;
 }
 
-// Sends the next piece of what the host lost; false: there is none.
+// Sends the next piece that the host lost; false if there is none.
 static bool send_again(ember_frame_writer_t *writer) {
     while (out.again_count > 0) {
         ember_link_range_t *range = &out.again[out.again_count - 1];

@@ -11,7 +11,7 @@ enum { ENTRIES = 512 };
 
 static uint64_t level2[ENTRIES] __attribute__((aligned(4096)));
 
-// start.S maps the gigabyte of the RAM; the UART lies in another.
+// start.S maps the gigabyte of the RAM; the UART is in another.
 void ember_machine_map(uintptr_t base) {
     uint64_t *level1;
 

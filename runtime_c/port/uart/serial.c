@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember/port.h for the test runner of a board with nothing but a serial line: the
-// stream of cases is file 0, that of results file 1. Linked in place of semihosting.c.
+// ember/port.h for the test runner of a board that has only a serial line: the stream
+// of cases is file 0, that of results file 1. Linked in place of semihosting.c.
 #include "link.h"
 #include "machine.h"
 
@@ -11,7 +11,7 @@
 
 enum { CASES, RESULTS, TEXT_MOST = EMBER_FRAME_PAYLOAD - 4 }; // bytes
 
-static char text[TEXT_MOST]; // the log goes with the exit status
+static char text[TEXT_MOST]; // the log is sent with the exit status
 static size_t text_size;
 static uint64_t read_at;
 
@@ -34,7 +34,7 @@ uint32_t ember_port_ticks(void) {
 }
 
 uint32_t ember_port_ticks_per_second(void) {
-    return 0; // the processor's clock, which nobody told
+    return 0; // unknown: the processor's clock
 }
 
 size_t ember_port_arguments(char *line, size_t capacity) {

@@ -17,7 +17,7 @@ void ember_uart_open(void) {
     *ember_uart_register(TX_READY) = 0;
     *ember_uart_register(START_RX) = 1;
     *ember_uart_register(START_TX) = 1;
-    *ember_uart_register(TXD) = 0; // ends what noise began, and raises TX_READY
+    *ember_uart_register(TXD) = 0; // ends a byte that noise began, and raises TX_READY
 }
 
 int32_t ember_uart_get(void) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nordic UARTE (nRF52, nRF53, nRF91), one byte a transfer; uart.h. Bytes that come
+// Nordic UARTE (nRF52, nRF53, nRF91), one byte a transfer; uart.h. Bytes that arrive
 // between two transfers wait in the peripheral, up to four of them.
 #include "nrf.h"
 
@@ -30,7 +30,7 @@ void ember_uart_open(void) {
     *ember_uart_register(ENABLE) = ON;
     *ember_uart_register(RX_END) = 0;
     *ember_uart_register(START_RX) = 1;
-    send(0); // ends what noise began, and raises TX_END
+    send(0); // ends a byte that noise began, and raises TX_END
 }
 
 int32_t ember_uart_get(void) {

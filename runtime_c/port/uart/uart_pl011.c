@@ -24,7 +24,7 @@ int32_t ember_uart_get(void) {
     }
     const uint32_t data = *ember_uart_register(DR);
     if (data > 0xFF) {
-        *ember_uart_register(RSR) = 0; // errors: the frame's CRC finds them
+        *ember_uart_register(RSR) = 0; // errors: the frame's CRC detects them
     }
     return (int32_t)(data & 0xFF);
 }

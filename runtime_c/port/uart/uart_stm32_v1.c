@@ -12,7 +12,7 @@ void ember_uart_open(void) {
     *ember_uart_register(CR1) = USART_ON | TX_ON | RX_ON;
 }
 
-// Reading SR, then DR, clears an overrun too.
+// Reading SR, then DR, also clears an overrun.
 int32_t ember_uart_get(void) {
     if ((*ember_uart_register(SR) & RX_FULL) == 0) {
         return -1;

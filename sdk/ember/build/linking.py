@@ -53,8 +53,10 @@ class Linking:
 
     def _compiled(self, packed: Packed) -> Compiled:
         options = self._job.options
-        own = user_kernels.objects(self._libs, options.rules.known, packed.kernels)
-        files = [*self._sources.compile(self._libs, self._scratch), *own]
+        user_objects = user_kernels.objects(
+            self._libs, options.rules.known, packed.kernels
+        )
+        files = [*self._sources.compile(self._libs, self._scratch), *user_objects]
         objects = firmware.objects(self._libs, files)
         stack = certificate.stack_size(
             self._libs,

@@ -20,7 +20,7 @@ from ember.program import Method, Program, adopt, bundle
 RTOL, ATOL = 1e-4, 1e-5  # unless the case gives others
 CASE_FILE, MODEL, BUNDLE = "case.json", "model.pte", "model.bpte"
 _CASE_KEYS = ("rtol", "atol", "runs", "dtypes")
-_RUN_KEYS = ("method", "inputs", "outputs")
+_RUN_KEYS = ("method", "inputs", "outputs", "reset")
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,7 @@ class Run:
     outputs: tuple[Value, ...]
     test: int | None = None  # in a bundle: the number of the method's test case
     says_outputs: bool = True  # states which outputs are expected, even if none
+    reset: bool = False  # before it, states start again at their initial values
 
 
 @dataclass(frozen=True)
@@ -301,11 +302,15 @@ class _Reader:
         method = data.get("method", "forward")
         if not isinstance(method, str):
             raise SdkError(f"{where}: 'method' must be a name")
+        reset = data.get("reset", False)
+        if not isinstance(reset, bool):
+            raise SdkError(f"{where}: 'reset' must be true or false")
         return Run(
             method,
             self._values(data, "inputs", where),
             self._values(data, "outputs", where),
             says_outputs="outputs" in data,
+            reset=reset,
         )
 
     def _values(

@@ -16,7 +16,7 @@ from ember.errors import SdkError
 from ember.files import tensors
 from ember.program import Method
 
-VERSION = 4
+VERSION = 5
 _HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES, _WATCH, _NODE = range(
     1, 11
 )
@@ -24,7 +24,7 @@ _BUNDLED, _LINKED, _POISON, _TIMED, _CAPTURE, _FED = (1 << bit for bit in range(
 _HEAD = struct.Struct("<II")  # kind, length
 _HELLO_BODY = struct.Struct("<IIQ")
 _CASE_BODY = struct.Struct("<8IQ")
-_RUN_BODY = struct.Struct("<IIdd")
+_RUN_BODY = struct.Struct("<IIddII")
 _DEAD_HEAD = struct.Struct("<II")
 _DEAD_BODY = struct.Struct("<5I")
 _CYCLES_BODY = struct.Struct("<4I")
@@ -238,7 +238,7 @@ def _padding(content: bytes) -> bytes:
 
 
 def _run(case: Case, run: Run, index: int, method: Method) -> bytes:
-    body = _RUN_BODY.pack(index, run.test or 0, case.rtol, case.atol)
+    body = _RUN_BODY.pack(index, run.test or 0, case.rtol, case.atol, int(run.reset), 0)
     if not case.bundled:
         pairs = zip(method.input_values, run.inputs, strict=True)
         body += values.to_bytes([lay_out(declared, given) for declared, given in pairs])

@@ -31,9 +31,9 @@ def write(
 ) -> None:
     """Write a case into `folder`: the operator `op`, called with `arguments`.
 
-    `arguments` are those before the outputs: arrays become inputs of the program, while
-    numbers, strings, None and lists of integers are stored in it. Tolerances apply to
-    floats.
+    `arguments` are those before the outputs: arrays, and those of lists, become inputs
+    of the program, while numbers, strings, None and lists of integers are stored in it.
+    Tolerances apply to floats.
     """
     names = library.names(schema)
     if len(names) != len(arguments) + len(results):
@@ -42,14 +42,10 @@ def write(
             f" given are {len(arguments)} and {len(results)} results"
         )
     call = _Call()
-    inputs = {
-        index: np.asarray(value)
-        for index, value in enumerate(arguments)
-        if isinstance(value, np.ndarray)
-    }
     places = [call.argument(value) for value in arguments]
+    inputs = dict(call.arrays)
     outs = [call.argument(np.asarray(value)) for value in results]
-    method = call.method(op, places, outs, [places[index] for index in inputs])
+    method = call.method(op, places, outs, list(inputs))
     _write_case(folder, method, list(inputs.values()), results, rtol, atol)
 
 
@@ -99,12 +95,15 @@ class _Call:
     """Collects the values of a method; tensors are placed one after another."""
 
     values: list[types.Value] = field(default_factory=list)
+    arrays: dict[int, Array] = field(default_factory=dict)  # by value
     at: int = 0
 
     def argument(self, value: Any) -> int:
         if isinstance(value, np.ndarray):
             return self._tensor(value)
         if isinstance(value, list | tuple):
+            if value and all(isinstance(item, np.ndarray) for item in value):
+                return self._add(types.TensorList(tuple(map(self._tensor, value))))
             items = tuple(self._add(types.Int(int(item))) for item in value)
             return self._add(types.IntList(items))
         kinds = {
@@ -149,7 +148,9 @@ class _Call:
         if dtype is None:
             raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
         order = contiguous(array.ndim)
-        return self._add(types.Tensor(dtype, array.shape, order, 0, place))
+        index = self._add(types.Tensor(dtype, array.shape, order, 0, place))
+        self.arrays[index] = array
+        return index
 
     def _add(self, value: types.Value) -> int:
         self.values.append(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 import typing
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ember.export import quantising, states
@@ -43,12 +43,16 @@ def quantised(model: Any, inputs: Sample, samples: Sequence[Sample]) -> tuple[An
     return exported, quantizer
 
 
-def lowered(exported: Any, quantizer: Any) -> Any:
-    """Take a graph to the dialect; `quantizer` is None for one in floating point."""
+def lowered(exported: Any, quantizer: Any, constants: Mapping[str, Any]) -> Any:
+    """Take a graph to the dialect; `quantizer` is None for one in floating point,
+    `constants` are further methods of the program, which only tell a number."""
     compiler = _compiler()
     if quantizer is not None:
         exported = compiler.apply_pre_edge_transform_passes(exported, quantizer)
-    return compiler._lower_ep_to_cadence(exported)
+    edge = compiler._lower_ep_to_cadence(exported)
+    if constants:  # the flow passes none on
+        edge._config_methods = {**(edge._config_methods or {}), **constants}
+    return edge
 
 
 def traced(model: Any, inputs: Sample) -> Any:

@@ -240,9 +240,10 @@ def _cadence(
     int8_edges: bool,
 ) -> Lowered:
     if source.dynamic is not None:
-        raise SdkError("the Cadence flow does not support dynamic shapes")
-    if int8_edges:
-        raise UsageError("--io int8 is not for the Cadence flow")
+        raise SdkError(
+            "the Cadence flow does not support dynamic shapes",
+            hint="leave out dynamic_shapes, or use --backend portable or xnnpack",
+        )
     model, inputs = copy.deepcopy(source.model), copy.deepcopy(source.inputs)
     quantizer: Any = None
     notes: tuple[str, ...] = ()
@@ -251,15 +252,18 @@ def _cadence(
         notes = (weights.note(exported, source.model, 8),)
     else:
         exported = cadence.traced(model, inputs)
+    edges = quantised_io.take_off(exported) if int8_edges else Edges()
     _say_strides(exported.graph.nodes)
     with _lines_of(exported):
         nodes = list(exported.graph.nodes)
-        edge = cadence.lowered(exported, quantizer)
+        edge = cadence.lowered(exported, quantizer, edges.constants())
         program = edge.exported_program()
         changed = states.changed_inputs(program)
         outputs = cadence.outputs_of(copy.deepcopy(program.module()), changed)
         manager = states.written(edge)
-        return _made(manager, nodes, outputs, changed, inputs, notes=notes)
+        inputs = edges.quantised(inputs)
+        lowered = _made(manager, nodes, outputs, changed, inputs, notes=notes)
+        return replace(lowered, edges=edges)
 
 
 def _xnnpack(

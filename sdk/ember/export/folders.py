@@ -25,6 +25,7 @@ class ExpectedRun:
     method: str
     inputs: Sequence[Any]
     outputs: Sequence[Any]
+    reset: bool = False  # states start again before it
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ def _write_runs(exported: Exported, folder: Path) -> None:
             "outputs": [
                 writer.put(f"out{i}_{j}", v) for j, v in enumerate(run.outputs)
             ],
+            **({"reset": True} if run.reset else {}),
         }
         for i, run in enumerate(exported.runs)
     ]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 from ember.export import states
 from ember.export.packages import need
@@ -41,10 +43,27 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
     run = states.run_of(module, changed)
 
     def outputs(samples: Sequence[Sample]) -> list[Any]:
-        with PickingInFloat():
+        with PickingInFloat(), _convolving_in_double():
             return run(samples)
 
     return outputs
+
+
+@contextlib.contextmanager
+def _convolving_in_double() -> Iterator[None]:
+    """PyTorch convolves integers without dilation alone; in float64 their sums are
+    exact. Its modes do not see what the operators of the dialect call."""
+    functional = need("torch.nn.functional")
+    plain = functional.conv2d
+
+    def conv2d(x: Any, weight: Any, bias: Any = None, **options: Any) -> Any:
+        if x.is_floating_point():
+            return plain(x, weight, bias, **options)
+        bias = bias if bias is None else bias.double()
+        return plain(x.double(), weight.double(), bias, **options).to(x.dtype)
+
+    with mock.patch.object(functional, "conv2d", conv2d):
+        yield
 
 
 def of_runtime(content: bytes) -> states.Run:

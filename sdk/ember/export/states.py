@@ -113,16 +113,22 @@ class Explicit:
     def calibrate(self, prepared: Any, samples: Sequence[Sample]) -> None:
         """Call an observed graph, the states of each call going into the next.
 
-        One more call shows as inputs, too, the states that the last sample leaves.
+        Observers of states see those that the last sample leaves, too, and nothing else
+        does: what is quantised does not depend on how a recording is cut into calls.
         """
         if not self.states:
             for sample in samples:
                 prepared(*sample)
             return
         held = [tensor.clone() for tensor in self.states.values()]
-        for sample in [*samples, samples[-1]]:
+        for sample in samples:
             _, held = prepared(sample, held)
             held = [tensor.clone() for tensor in held]
+        inputs = [node for node in prepared.graph.nodes if node.op == "placeholder"]
+        for node, state in zip(inputs[-len(held) :], held, strict=True):
+            for user in node.users:
+                if user.op == "call_module":
+                    prepared.get_submodule(user.target)(state)
 
     def bound(self, graph: Any) -> Any:
         """The quantised graph as a module that keeps its states itself."""

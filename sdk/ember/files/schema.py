@@ -76,6 +76,7 @@ ALLOCATION = Table(
         Field("memory_offset_low", U32),
         Field("memory_offset_high", U32),
     ),
+    whole=True,
 )
 EXTRA_TENSOR_INFO = Table(
     "ExtraTensorInfo",
@@ -92,8 +93,8 @@ TENSOR = Table(
     (
         Field("scalar_type", SCALAR_TYPE),
         Field("storage_offset", I32),
-        Field("sizes", Vector(I32)),
-        Field("dim_order", Vector(U8)),
+        Field("sizes", Vector(I32, shared=True)),
+        Field("dim_order", Vector(U8, shared=True)),
         Field("requires_grad", BOOL, default=False),
         Field("data_buffer_idx", U32),
         Field("allocation_info", ALLOCATION),
@@ -101,14 +102,15 @@ TENSOR = Table(
         Field("shape_dynamism", DYNAMISM),
         Field("extra_tensor_info", EXTRA_TENSOR_INFO),
     ),
+    whole=True,
 )
 KERNEL_TYPES = Union(
     "KernelTypes",
     (
         Table("Null", ()),
-        Table("Int", (Field("int_val", I64),)),
+        Table("Int", (Field("int_val", I64),), whole=True),
         Table("Bool", (Field("bool_val", BOOL, default=False),)),
-        Table("Double", (Field("double_val", F64, default=0.0),)),
+        Table("Double", (Field("double_val", F64, default=0.0),), whole=True),
         TENSOR,
         Table("String", (Field("string_val", TEXT),)),
         Table("IntList", (Field("items", Vector(I64)),)),

@@ -10,6 +10,8 @@ from ember.export.signal import operators
 
 torch = need("torch")
 
+_PATTERNS = ("RGGB", "GRBG", "GBRG", "BGGR")
+
 
 class RGB565(torch.nn.Module):  # type: ignore[misc, name-defined]
     """Pixels of 5, 6 and 5 bits, red highest, (.., h, w) int16, become uint8.
@@ -45,6 +47,34 @@ class YUV422(torch.nn.Module):  # type: ignore[misc, name-defined]
                 hint="two pixels are 4 bytes",
             )
         return pixels[..., ::2] if self.gray else operators.defined().rgb_yuv422(pixels)
+
+
+class Bayer(torch.nn.Module):  # type: ignore[misc, name-defined]
+    """Cells of 2 x 2 pixels of a sensor with one colour each, (.., 2 h, 2 w) uint8.
+
+    pattern  the colours of a cell, upper row first: RGGB, GRBG, GBRG or BGGR
+    gray     luma (77 R + 75 G + 75 G' + 29 B + 128) >> 8, (.., h, w); otherwise red,
+             the mean of both greens, and blue, (.., 3, h, w)
+
+    A cell becomes one pixel: half of the size, and no colours made up.
+    """
+
+    def __init__(self, pattern: str = "RGGB", *, gray: bool = False) -> None:
+        super().__init__()
+        if pattern not in _PATTERNS:
+            raise SdkError(
+                f"{pattern!r} is not a Bayer pattern",
+                hint=f"it is one of {', '.join(_PATTERNS)}",
+            )
+        self.red, self.gray = pattern.index("R"), gray
+
+    def forward(self, pixels: Any) -> Any:
+        height, width = pixels.shape[-2:]
+        if height % 2 or width % 2:
+            raise SdkError(f"{height} x {width} pixels are not cells of 2 x 2")
+        ember = operators.defined()
+        convert = ember.gray_bayer if self.gray else ember.rgb_bayer
+        return convert(pixels, self.red)
 
 
 class Crop(torch.nn.Module):  # type: ignore[misc, name-defined]

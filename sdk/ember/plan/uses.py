@@ -60,11 +60,13 @@ class Use:
             sizes = {call.instruction: call.scratch for call in needs.calls}
             kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
             self.traffic[method.name] = traffic.of(method, self.known, kernels, sizes)
-            own = own_scratch.covered(method)
+            scratch_of = own_scratch.covered(method)
             for index, kernel in kernels.items():
                 size = sizes[index]
                 used = traffic.of_scratch(method, self.known, kernel, index, size)
-                of = self.traffic[method.name].get(own.get(index, -1), self.scratch)
+                of = self.traffic[method.name].get(
+                    scratch_of.get(index, -1), self.scratch
+                )
                 of.add(used)
 
     def _method(self, name: str) -> Method:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 
 from ember.errors import SdkError
@@ -17,7 +18,16 @@ class Moment:
     """A case in a run."""
 
     run: SweepRun
+    content: str  # a digest of the case's files; '': not recorded
     result: PointResult
+
+    def changes(self, before: Moment) -> tuple[str, ...]:
+        """What is another version than it was `before`: the model, the SDK, or both."""
+        contents = {self.content, before.content}
+        is_other_model = len(contents) > 1 and "" not in contents
+        is_other_sdk = self.run.sdk != before.run.sdk
+        pairs = (("model", is_other_model), ("SDK", is_other_sdk))
+        return tuple(name for name, is_other in pairs if is_other)
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,12 @@ class Course:
 
     def figures(self, name: str) -> list[int | None]:
         return [getattr(moment.result, name) for moment in self.moments]
+
+    @property
+    def changes(self) -> list[tuple[str, ...]]:
+        """What changed before each moment; nothing before the first."""
+        pairs = pairwise(self.moments)
+        return [(), *(moment.changes(before) for before, moment in pairs)]
 
     @property
     def moves(self) -> bool:
@@ -48,7 +64,9 @@ def read(paths: Sequence[Path], wanted: Callable[[PointRow], bool]) -> list[Cour
     for run, rows in sorted(_runs(paths), key=lambda pair: pair[0].began):
         for row in rows:
             if wanted(row):
-                held.setdefault(row.place, []).append(Moment(run, row.result))
+                held.setdefault(row.place, []).append(
+                    Moment(run, row.content, row.result)
+                )
     if not held:
         names = ", ".join(map(str, paths))
         raise SdkError(f"{names}: there are no results of such programs and boards")

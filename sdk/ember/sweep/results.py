@@ -19,7 +19,7 @@ from ember.output import counted
 from ember.sweep.points import Point
 from ember.sweep.work import PointResult
 
-_VERSION = 1
+_VERSION = 2
 _MOST_KEYS = 500  # of one question
 _COLUMNS = tuple(field.name for field in fields(PointResult))
 _TABLES = f"""
@@ -29,7 +29,13 @@ CREATE TABLE runs (
 CREATE TABLE points ({", ".join(_COLUMNS)}, PRIMARY KEY (key)) WITHOUT ROWID;
 CREATE TABLE members (
     run TEXT NOT NULL, place INTEGER NOT NULL, key TEXT NOT NULL, program TEXT NOT NULL,
-    board TEXT NOT NULL, options TEXT NOT NULL, PRIMARY KEY (run, place)) WITHOUT ROWID;
+    board TEXT NOT NULL, options TEXT NOT NULL, content TEXT NOT NULL,
+    PRIMARY KEY (run, place)) WITHOUT ROWID;
+PRAGMA user_version = {_VERSION};
+"""
+# From files of version 1, which did not say what a program consisted of.
+_FROM_1 = f"""
+ALTER TABLE members ADD COLUMN content TEXT NOT NULL DEFAULT '';
 PRAGMA user_version = {_VERSION};
 """
 
@@ -52,6 +58,7 @@ class PointRow:
     program: str
     board: str
     options: str
+    content: str  # a digest of the case's files; '': not recorded
     result: PointResult
 
     @property
@@ -75,6 +82,8 @@ class Results:
             empty = not self._base.execute("SELECT 1 FROM sqlite_master").fetchone()
             if empty and new:
                 self._base.executescript(_TABLES)
+            elif version == 1 and not empty:
+                self._base.executescript(_FROM_1)
             elif version != _VERSION or empty:
                 raise sqlite3.DatabaseError("it has other tables")
             self._base.execute("PRAGMA synchronous = NORMAL")
@@ -106,7 +115,7 @@ class Results:
                 facts,
             )
             base.executemany(
-                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?)",
+                "INSERT INTO members VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
                     (
                         name,
@@ -115,6 +124,7 @@ class Results:
                         point.program,
                         point.board.name,
                         point.option.text,
+                        point.content.digest,
                     )
                     for i, point in enumerate(points)
                 ),
@@ -168,12 +178,12 @@ class Results:
         """What a run consists of and is known, in its order."""
         columns = ", ".join(f"points.{name}" for name in _COLUMNS)
         asked = (
-            f"SELECT program, board, options, {columns} FROM members"  # noqa: S608
+            f"SELECT program, board, options, content, {columns} FROM members"  # noqa: S608
             " JOIN points USING (key) WHERE run = ? ORDER BY place"
         )
         return [
-            PointRow(program, board, options, PointResult(*facts))
-            for program, board, options, *facts in self._base.execute(
+            PointRow(program, board, options, content, PointResult(*facts))
+            for program, board, options, content, *facts in self._base.execute(
                 asked, (run.name,)
             )
         ]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from ember import boards, paths
 from ember.boards import Board
-from ember.toolchain import build_tree, closure, demand, libraries, objects
+from ember.toolchain import build_tree, closure, demand, libraries, models, objects
 from ember.toolchain.libraries import Libraries
 
 
@@ -58,14 +58,20 @@ def _defining(libs: Libraries, symbols: Collection[str]) -> Libraries:
     return replace(libs, archives=tuple(path for path in kept if path is not None))
 
 
-def sources(board: Board, symbols: Iterable[str]) -> list[Path]:
-    """The files of kernels and backends that define `symbols`, and what these need."""
+def sources(board: Board, symbols: Collection[str]) -> list[Path]:
+    """The files of kernels and backends that define `symbols`, and what these need.
+    SdkError when one of them uses an intrinsic without a model."""
     computer = boards.computer(board)
+    libs = libraries.build(computer, messages=True, whole=False)
     try:
-        part = libraries.build(computer, messages=True, whole=False)
-        return closure.defining(part, symbols)
+        defining = closure.defining(libs, symbols)
     except demand.UnmodelledError:
-        return closure.defining(libraries.build(computer, messages=True), symbols)
+        libs = libraries.build(computer, messages=True)
+        defining = closure.defining(libs, symbols)
+    kernels = (symbol.removeprefix("ember_kernel_") for symbol in symbols)
+    why = f"the host compiles kernels for {board.name} to see what they call"
+    models.need(kernels, libs.unmodelled, why)
+    return defining
 
 
 def _folder(libs: Libraries, places: Mapping[str, Sequence[int]]) -> Path:

@@ -87,7 +87,7 @@ def structure() -> None:
     # Of tables whose like were read before: the layout of their vtable is known.
     vtables("_value", f"{PLAN}.values[2]@", 1, LOAD)
     vtables("_tensor", f"{PLAN}.values[2].val@", 2, LOAD)
-    vtables("_allocation", f"{PLAN}.values[2].val.allocation_info@", 0, LOAD)
+    vtables("_allocation", f"{PLAN}.values[2].val.allocation_info@", 0, LOAD, OPEN)
     vtables("_call", f"{CALL}[0].instr_args@", 1, LOAD)
     for name, offset in (
         ("0", 0),
@@ -105,8 +105,13 @@ def structure() -> None:
     craft_file("many_plans", many_plans(100_000))
 
 
-def vtables(of_what: str, table: str, field: int, stage: str) -> None:
-    """Before the file, behind it, odd, too small, fields outside."""
+def vtables(
+    of_what: str, table: str, field: int, stage: str, size_stage: str = ""
+) -> None:
+    """Before the file, behind it, odd, too small, fields outside.
+
+    `size_stage`: of a size, where a table that shares the vtable is read earlier.
+    """
     base = programs.add
     first = next(one.at for one in positions.walk(of(base)) if one.path == table)
     for name, offset in (
@@ -126,7 +131,12 @@ def vtables(of_what: str, table: str, field: int, stage: str) -> None:
         ("field_in_vtable_offset", f"{table}{field}", 2),
         ("field_misaligned", f"{table}{field}", 6),
     ):
-        craft(f"{name}{of_what}", of(base, (path, number)), stage)
+        of_size = path == f"{table}size"
+        craft(
+            f"{name}{of_what}",
+            of(base, (path, number)),
+            (of_size and size_stage) or stage,
+        )
 
 
 def tables() -> None:

@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from maker import floats
-from programs_bundles import add, sums, values
+from programs_asks import ASKS
+from programs_bundles import add, suites, sums, unbound, values
 from programs_control import (
     bool_input,
     cond,
@@ -127,6 +128,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "unknown_operator": unknown_operator,
     "view_constant": view_constant,
     "views": views,
+    **ASKS,
     **IO,
     **MOVES,
     **RARE,
@@ -140,6 +142,8 @@ def write_all(folder: Path) -> None:
     (folder / "constants_inline.pte").write_bytes(inline)
     (folder / "empty.bin").write_bytes(b"")
     (folder / "toys.bpte").write_bytes(sums())
+    (folder / "suites.bpte").write_bytes(suites())
+    (folder / "unbound.bpte").write_bytes(unbound())
     (folder / "values.bpte").write_bytes(values())
     (folder / "external.ptd").write_bytes(external_data())
     turned = external_data((2, 2), (1, 0))

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 from maker import F32, S32, Maker, floats
+from programs_data import methods
 
 from ember import program
 from ember.files.tensors import DType
@@ -103,6 +104,27 @@ def values() -> bytes:
         BundledCase(tuple(right), (_tensor(np.zeros((1,) * 16, "float32"), F32),)),
     ]
     return _written(everything(), tuple(cases))
+
+
+def unbound() -> bytes:
+    """unbound.bpte: outputs that nobody gives memory, the first without elements."""
+    m = Maker()
+    m.give(m.tensor(0, memory=None), m.tensor(2, memory=None))
+    outputs = (
+        BundledTensor(F32, (0,), (0,), b""),
+        BundledTensor(F32, (2,), (0,), floats(0, 0)),
+    )
+    return _written(m.program(), (BundledCase((), outputs),))
+
+
+def suites() -> bytes:
+    """suites.bpte: one test case of the first method, two of the second."""
+    case = BundledCase((), ())
+    of_both = (
+        bundle.Suite("increase", (case,)),
+        bundle.Suite("read", (case, case)),
+    )
+    return bundle.write(bundle.Bundle(program.write(methods()), of_both))
 
 
 def _written(one: Program, cases: tuple[BundledCase, ...]) -> bytes:

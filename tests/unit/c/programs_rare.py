@@ -8,10 +8,12 @@ from dataclasses import replace
 from maker import Maker, floats
 
 from ember import program
+from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     DelegateCall,
     IntList,
+    MoveCall,
     NamedData,
     PlannedDevice,
     Program,
@@ -30,6 +32,46 @@ def empty_nowhere() -> Program:
     assert isinstance(stated, Tensor)
     m.values[x] = replace(stated, allocation=Allocation(7, 0))
     m.call("copy.out", x, x)
+    m.give(y)
+    return m.program()
+
+
+def empty_move() -> Program:
+    """A tensor without elements moves to one in a memory that there is not."""
+    m = Maker()
+    x, y = m.input(0, dynamic=True), m.tensor(0, dynamic=True)
+    stated = m.values[y]
+    assert isinstance(stated, Tensor)
+    m.values[y] = replace(stated, allocation=Allocation(7, 0))
+    m.add(MoveCall(x, y))
+    m.give(y)
+    return m.program()
+
+
+def deepest() -> Program:
+    """As many dimensions and as large sizes as there may be."""
+    m = Maker()
+    m.input(*(1,) * 16)
+    m.input(2**31 - 1, 0)
+    bytes_ = m.input(2**31 - 1, dtype=DType.UINT8, memory=None)
+    m.give(bytes_)
+    return m.program()
+
+
+def second_on_device() -> Program:
+    m = Maker()
+    x, y = m.input(2), m.tensor(2)
+    m.call("copy.out", x, y)
+    m.give(y)
+    devices = (PlannedDevice(1, 0, 0), PlannedDevice(1, 1, 0))
+    return Program(methods=(replace(m.method(), planned_devices=devices),))
+
+
+def matrix() -> Program:
+    """A dynamic input of two dimensions."""
+    m = Maker()
+    x, y = m.input(2, 3, dynamic=True), m.tensor(2, 3, dynamic=True)
+    m.call("copy.out", x, y)
     m.give(y)
     return m.program()
 
@@ -131,18 +173,22 @@ def released() -> Program:
     return m.program(
         constants=(b"", floats(1, 1)),
         mutable_data=((b"", floats(3, 4)),),
-        named_data=(NamedData("weights", floats(2.5)),),
+        named_data=(NamedData("other", floats(1)), NamedData("weights", floats(2.5))),
     )
 
 
 RARE = {
+    "deepest": deepest,
+    "empty_move": empty_move,
     "empty_nowhere": empty_nowhere,
     "fixed_lists": fixed_lists,
+    "matrix": matrix,
     "nowhere_in_a_list": nowhere_in_a_list,
     "nul_in_a_name": nul_in_a_name,
     "on_the_cpu": on_the_cpu,
     "plain_state": plain_state,
     "released": released,
+    "second_on_device": second_on_device,
     "spent_on_arguments": spent("arguments"),
     "spent_on_lists": spent("lists"),
 }

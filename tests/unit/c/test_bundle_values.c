@@ -71,6 +71,89 @@ static void values_of_every_kind_are_compared(void) {
     stop(&self);
 }
 
+typedef struct half {
+    uint32_t output; // 0: float16, 1: bfloat16
+    uint32_t place;
+    uint16_t bits; // of what is got; what is wanted is in programs_bundles.py
+    double gap;    // between the two
+} half_t;
+
+// What halves are worth: a tolerance of their difference lets them pass, one below it
+// does not.
+static const half_t halves[] = {
+    {0, 0, 0x0001, 0x1p-24},        // subnormal
+    {0, 0, 0x8001, 0x1p-24},        //
+    {0, 0, 0x03FF, 1023 * 0x1p-24}, //
+    {0, 0, 0x0200, 0x1p-15},        //
+    {0, 0, 0x0400, 0x1p-14},        // the smallest that is normal
+    {0, 0, 0x3C01, 1 + 0x1p-10},    //
+    {0, 1, 0x0003, 0x1p-23},        //
+    {0, 3, 0x3E00, 3},              // two signs
+    {0, 4, 0x7BFE, 32},             //
+    {1, 0, 0x0001, 0x1p-133},       // subnormal
+    {1, 0, 0x807F, 127 * 0x1p-133}, //
+    {1, 0, 0x0080, 0x1p-126},       // the smallest that is normal
+    {1, 0, 0x3F81, 1 + 0x1p-7},     //
+    {1, 3, 0x3FC0, 3},              //
+};
+
+static ember_status_t compare_half(bundled_t *self, const half_t *half, double atol) {
+    ember_bundle_test_t test;
+    ember_value_t value;
+    uint16_t numbers[OUTPUTS];
+    ember_method_t *method = &self->subject.method;
+    CHECK_EQ(ember_bundle_find(&self->bundle, "forward", RIGHT, &test, NULL), EMBER_OK);
+    self->arena.used = 0;
+    CHECK_EQ(ember_bundle_load_inputs(&test, method, &self->arena, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_input(method, half->output, &value), EMBER_OK);
+    CHECK_EQ(ember_tensor_bytes(&value.as_tensor), sizeof(numbers));
+    memcpy(numbers, value.as_tensor.data, sizeof(numbers));
+    numbers[half->place] = half->bits;
+    value.as_tensor.data = numbers;
+    CHECK_EQ(ember_method_set_input(method, half->output, &value, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_execute(method, NULL), EMBER_OK);
+    return ember_bundle_compare(&test, method, 0, atol, NULL);
+}
+
+static void halves_are_worth_their_bits(void) {
+    bundled_t self;
+    start(&self, INPUT_BYTES);
+    for (size_t i = 0; i < sizeof(halves) / sizeof(halves[0]); i++) {
+        const half_t *half = &halves[i];
+        CHECK_EQ(compare_half(&self, half, half->gap), EMBER_OK);
+        CHECK_EQ(compare_half(&self, half, half->gap * 0.999), EMBER_MISMATCH);
+    }
+    stop(&self);
+}
+
+static void each_method_has_its_tests(void) {
+    const ember_bytes_t file = test_file("suites.bpte");
+    ember_bundle_t bundle;
+    CHECK_EQ(ember_bundle_open(&bundle, file.data, file.size, NULL), EMBER_OK);
+    CHECK_EQ(ember_bundle_test_count(&bundle, "increase"), 1);
+    CHECK_EQ(ember_bundle_test_count(&bundle, "read"), 2);
+    CHECK_EQ(ember_bundle_test_count(&bundle, "forward"), 0);
+    test_free((void *)(uintptr_t)file.data);
+}
+
+static void outputs_without_memory_differ(void) {
+    const ember_bytes_t file = test_file("unbound.bpte");
+    ember_bundle_t bundle;
+    ember_bundle_test_t test;
+    ember_error_t error;
+    subject_t subject;
+    CHECK_EQ(ember_bundle_open(&bundle, file.data, file.size, NULL), EMBER_OK);
+    CHECK_EQ(subject_open_bytes(&subject, bundle.program), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    CHECK_EQ(ember_bundle_find(&bundle, "forward", 0, &test, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    CHECK_EQ(ember_bundle_compare(&test, &subject.method, 0, 0, &error),
+             EMBER_MISMATCH);
+    CHECK_EQ(error.instruction, 1);
+    subject_close(&subject);
+    test_free((void *)(uintptr_t)file.data);
+}
+
 static void a_caller_may_want_no_error(void) {
     bundled_t self;
     start(&self, INPUT_BYTES);
@@ -195,7 +278,8 @@ static void a_bundle_has_a_most(void) {
     stop(&self);
 }
 
-TESTS(TEST(a_bundle_has_a_most), TEST(values_of_every_kind_are_compared),
-      TEST(a_caller_may_want_no_error), TEST(inputs_without_a_plan_need_room),
-      TEST(misaligned_data_is_copied), TEST(damaged_values_are_refused),
-      TEST(a_misaligned_program_is_refused))
+TESTS(TEST(each_method_has_its_tests), TEST(outputs_without_memory_differ),
+      TEST(halves_are_worth_their_bits), TEST(a_bundle_has_a_most),
+      TEST(values_of_every_kind_are_compared), TEST(a_caller_may_want_no_error),
+      TEST(inputs_without_a_plan_need_room), TEST(misaligned_data_is_copied),
+      TEST(damaged_values_are_refused), TEST(a_misaligned_program_is_refused))

@@ -119,6 +119,81 @@ static void write_file(const char *name) {
     keep(name);
 }
 
+// --- what a reader sees --------------------------------------------------------------
+
+// Byte 0 of the file is its size; offsets count from behind it.
+static size_t target_of(size_t at) {
+    return at + word_at(at);
+}
+
+static uint16_t half_at(size_t at) {
+    uint16_t half;
+    memcpy(&half, written.bytes + at, sizeof(half));
+    return half;
+}
+
+// Where field `id` of a table is; 0: absent.
+static size_t field(size_t table, uint32_t id) {
+    const size_t fields = table - word_at(table);
+    const size_t place = 4 + 2 * (size_t)id;
+    CHECK(half_at(fields) >= 4 && half_at(fields + 2) >= 4);
+    const uint16_t at = place < half_at(fields) ? half_at(fields + place) : 0;
+    CHECK(at < half_at(fields + 2));
+    return at != 0 ? table + at : 0;
+}
+
+static bool is_text(size_t at, const char *text) {
+    const size_t length = strlen(text);
+    return at % 4 == 0 && word_at(at) == length &&
+           memcmp(written.bytes + at + 4, text, length + 1) == 0;
+}
+
+enum { NO_NODE = -1, METHOD = -1 };
+
+typedef struct seen {
+    const char *name;
+    int32_t instruction; // METHOD: of none
+    int32_t node;
+    uint64_t begins;
+    uint64_t ticks;
+} seen_t;
+
+// The profile of an event: name, instruction, node, times; chain and others are absent.
+static void check_event(size_t event, const seen_t *want) {
+    const size_t profile = target_of(field(event, 0));
+    uint64_t times[2];
+    CHECK(is_text(target_of(field(profile, 0)), want->name));
+    CHECK_EQ(field(profile, 1), 0);
+    CHECK_EQ((int32_t)word_at(field(profile, 2)), want->instruction);
+    CHECK_EQ((int32_t)word_at(field(profile, 3)), want->node);
+    CHECK_EQ(field(profile, 4), 0);
+    CHECK_EQ(field(profile, 5), 0);
+    CHECK_EQ(field(profile, 6) % 8, 0);
+    memcpy(&times[0], written.bytes + field(profile, 6), sizeof(times[0]));
+    memcpy(&times[1], written.bytes + field(profile, 7), sizeof(times[1]));
+    CHECK_EQ(times[0], want->begins);
+    CHECK_EQ(times[1], want->begins + want->ticks);
+}
+
+// The one run of the file that was written has exactly these events.
+static void check_events(const seen_t *want, uint32_t count) {
+    const size_t root = target_of(4);
+    CHECK_EQ(field(root, 0), 0);
+    const size_t runs = target_of(field(root, 1));
+    CHECK_EQ(word_at(runs), 1);
+    const size_t run_table = target_of(runs + 4);
+    CHECK(is_text(target_of(field(run_table, 0)), "Execute"));
+    CHECK_EQ(field(run_table, 1), 0);
+    CHECK_EQ(field(run_table, 2), 0);
+    const size_t events = target_of(field(run_table, 3));
+    CHECK_EQ(word_at(events), count);
+    for (uint32_t i = 0; i < count; i++) {
+        check_event(target_of(events + 4 + 4 * (size_t)i), &want[i]);
+    }
+    CHECK_EQ(written.size % 4, 0);
+    CHECK_EQ(written.calls, (written.size + 63) / 64); // in whole pieces
+}
+
 // --- tests ---------------------------------------------------------------------------
 
 static void set_count(subject_t *subject, int64_t count) {
@@ -176,6 +251,21 @@ static void origins_number_instructions(void) {
     start(&subject, origins, 0);
     CHECK_EQ(run(&subject), EMBER_OK);
     write_file("origins.etdp");
+    const seen_t seen[] = {
+        {"MOVE_CALL", 10, NO_NODE, 0, 10},
+        {"native_call_fill.out", 20, NO_NODE, 10, 10},
+        {"OPERATOR_CALL", 20, NO_NODE, 10, 10},
+        {"native_call_less.int", 30, NO_NODE, 20, 40},
+        {"OPERATOR_CALL", 30, NO_NODE, 20, 40},
+        {"JF_CALL", 40, NO_NODE, 60, 40},
+        {"native_call_add.out", 50, NO_NODE, 100, 30},
+        {"OPERATOR_CALL", 50, NO_NODE, 100, 30},
+        {"native_call_inc.int", 60, NO_NODE, 130, 30},
+        {"OPERATOR_CALL", 60, NO_NODE, 130, 30},
+        {"JF_CALL", 70, NO_NODE, 160, 30},
+        {"Method::execute", METHOD, NO_NODE, 0, 2 * 190 + TICK},
+    };
+    check_events(seen, sizeof(seen) / sizeof(seen[0]));
     subject_close(&subject);
 }
 
@@ -196,6 +286,23 @@ static void nodes_of_delegates(void) {
         CHECK_EQ(nodes[i].ticks, 2 * TICK * (nodes[i].node + 1));
     }
     write_file("nodes.etdp");
+    // Of an instruction and run: two looks at the clock and what each node takes.
+    enum { SECOND = 2 * 280, FIRST = 2 * 660 };
+    const seen_t seen[] = {
+        {"", 0, 0, 0, 20},
+        {"", 0, 1, 20, 40},
+        {"", 0, 2, 60, 60},
+        {"", 0, 3, 120, 80},
+        {"", 0, 4, 200, 100},
+        {"", 0, 5, 300, 120},
+        {"DELEGATE_CALL", 0, NO_NODE, 0, SECOND},
+        {"", 1, 0, SECOND, 20},
+        {"", 1, 1, SECOND + 20, 40},
+        {"DELEGATE_CALL", 1, NO_NODE, SECOND, FIRST},
+        {"DELEGATE_CALL", 2, NO_NODE, SECOND + FIRST, FIRST},
+        {"Method::execute", METHOD, NO_NODE, 0, SECOND + 2 * FIRST + 2 * 4 * TICK},
+    };
+    check_events(seen, sizeof(seen) / sizeof(seen[0]));
     const uint64_t ticks = nodes[0].ticks;
     CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK); // without hooks
     CHECK_EQ(nodes[0].ticks, ticks);
@@ -210,6 +317,11 @@ static void failures(void) {
     CHECK_EQ(ember_etdump_start(&dump, &subject.method, &memory, clock_of_test),
              EMBER_NO_MEMORY);
     memory.instruction_count++;
+    memory.instructions = test_alloc(memory.instruction_count * sizeof(costs[0]));
+    CHECK_EQ(ember_etdump_start(&dump, &subject.method, &memory, clock_of_test),
+             EMBER_OK);
+    test_free(memory.instructions);
+    memory.instructions = costs;
     CHECK_EQ(ember_etdump_start(&dump, &subject.method, &memory, clock_of_test),
              EMBER_OK);
     CHECK_EQ(run(&subject), EMBER_DATA_RANGE);

@@ -27,6 +27,14 @@ static void values_are_seen_as_they_are(void) {
     value = look(&subject, 1); // a constant
     CHECK(value.kind == EMBER_TENSOR && value.as_tensor.data == NULL);
     CHECK_EQ(ember_method_look(&subject.method, 1000, &value), EMBER_BAD_ARGUMENT);
+    const uint32_t count = subject.method.meta.value_count;
+    CHECK_EQ(ember_method_look(&subject.method, count, &value), EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+    start(&subject, "kinds.pte");
+    value = look(&subject, 2);
+    CHECK(value.kind == EMBER_INT && value.as_int == 3);
+    value = look(&subject, 3);
+    CHECK(value.kind == EMBER_INT && value.as_int == -((int64_t)1 << 40));
     subject_close(&subject);
 }
 

@@ -118,6 +118,53 @@ static void initial_states_are_loaded(void) {
     subject_close(&subject);
 }
 
+static void states_start_again(void) {
+    subject_t subject;
+    start(&subject, "counter.pte");
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    ember_method_reset(&subject.method);
+    CHECK_EQ(toy_runs, 4);
+    CHECK(subject_output(&subject, 0)[0] == 3 && subject_output(&subject, 0)[1] == 4);
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    CHECK(subject_output(&subject, 0)[0] == 4 && subject_output(&subject, 0)[1] == 5);
+    CHECK(subject_output(&subject, 1)[0] == 31 && subject_output(&subject, 1)[1] == 41);
+    CHECK(subject_output(&subject, 2)[0] == 50 && subject_output(&subject, 2)[1] == 60);
+    subject_close(&subject);
+}
+
+static void what_is_cleared_can_be_told(void) {
+    subject_t subject;
+    start(&subject, "add.pte");
+    subject_input(&subject, 0)[0] = 7;
+    const ember_span_t none = {NULL, 0};
+    subject.method.cleared = &none;
+    subject.method.cleared_count = 1;
+    ember_method_reset(&subject.method);
+    CHECK(subject_input(&subject, 0)[0] == 7);
+    const ember_span_t input = {subject_input(&subject, 0), sizeof(float)};
+    subject_input(&subject, 0)[1] = 8;
+    subject.method.cleared = &input;
+    ember_method_reset(&subject.method);
+    CHECK(subject_input(&subject, 0)[0] == 0 && subject_input(&subject, 0)[1] == 8);
+    subject.method.cleared = NULL;
+    ember_method_reset(&subject.method);
+    CHECK(subject_input(&subject, 0)[1] == 0);
+    subject_close(&subject);
+}
+
+static void lent_states_stay(void) {
+    subject_t subject;
+    float total[2] = {1, 2};
+    start(&subject, "attribute.pte");
+    CHECK_EQ(ember_method_set_attribute(&subject.method, "count.total", total,
+                                        sizeof(total), NULL),
+             EMBER_OK);
+    ember_method_reset(&subject.method);
+    CHECK(total[0] == 1 && total[1] == 2);
+    subject_close(&subject);
+}
+
 static void external_data_is_found(void) {
     static ember_data_map_t maps[2];
     subject_t subject;
@@ -141,6 +188,8 @@ static void external_data_is_found(void) {
           subject_output(&subject, 1)[1] == 208);
     CHECK_EQ(execute(&subject), EMBER_OK);
     CHECK(subject_output(&subject, 1)[0] == 207);
+    ember_method_reset(&subject.method);
+    CHECK(subject_output(&subject, 1)[0] == 5 && subject_output(&subject, 1)[1] == 6);
     float other[2] = {0};
     CHECK_EQ(ember_method_set_attribute(&subject.method, "w", other, 8, NULL),
              EMBER_BAD_ARGUMENT); // a constant
@@ -274,7 +323,9 @@ static void constants_are_not_written(void) {
 TESTS(TEST(fixed_nodes_are_prepared_once), TEST(constants_are_read_in_place),
       TEST(kernels_of_a_chain), TEST(failures_name_their_instruction),
       TEST(initial_states_are_loaded), TEST(external_data_is_found),
-      TEST(external_data_lies_as_declared), TEST(methods_share_memory),
-      TEST(memories_are_checked), TEST(small_arenas_are_refused),
-      TEST(scratch_is_refused), TEST(empty_methods_execute),
-      TEST(tensors_without_elements), TEST(constants_are_not_written))
+      TEST(external_data_lies_as_declared), TEST(states_start_again),
+      TEST(what_is_cleared_can_be_told), TEST(lent_states_stay),
+      TEST(methods_share_memory), TEST(memories_are_checked),
+      TEST(small_arenas_are_refused), TEST(scratch_is_refused),
+      TEST(empty_methods_execute), TEST(tensors_without_elements),
+      TEST(constants_are_not_written))

@@ -14,6 +14,7 @@ enum { BUDGET = 10000, ROOM = 1 << 16 };
 enum { NONE, ALL, EVERY_OTHER } releases; // of blobs
 static uint32_t inits;
 static size_t scratch;
+static uint64_t steps; // of a call of a delegate
 
 static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle) {
     ember_bytes_t data;
@@ -24,6 +25,7 @@ static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle)
         ember_delegate_release(info);
     }
     *handle = NULL;
+    ember_delegate_work(info, steps);
     return ember_delegate_scratch(info, scratch);
 }
 
@@ -65,6 +67,8 @@ static void count_the_list(ember_node_t *node) {
 }
 
 static void rare_programs_load_or_are_refused(void) {
+    check_loads("empty_move.pte", EMBER_OK, EMBER_OK);
+    check_loads("deepest.pte", EMBER_OK, EMBER_OK);
     check_loads("empty_nowhere.pte", EMBER_OK, EMBER_OK);
     check_loads("plain_state.pte", EMBER_OK, EMBER_OK);
     check_loads("on_the_cpu.pte", EMBER_OK, EMBER_OK);
@@ -76,6 +80,80 @@ static void rare_programs_load_or_are_refused(void) {
     toy_probe = count_the_list;
     check_loads("fixed_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     toy_probe = NULL;
+}
+
+static void each_call_of_a_delegate_is_work(void) {
+    enum { CALLS = 3, STEPS = 1000 };
+    subject_t subject;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    const uint64_t without = subject.method.work;
+    subject_close(&subject);
+    steps = STEPS;
+    CHECK_EQ(load(&subject, "delegates.pte"), EMBER_OK);
+    CHECK_EQ(subject.method.work, without + CALLS * STEPS);
+    subject_close(&subject);
+    steps = 0;
+}
+
+static void devices_are_all_looked_at(void) {
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "second_on_device.pte"), EMBER_UNSUPPORTED);
+}
+
+static void every_dimension_has_a_bound(void) {
+    subject_t subject;
+    ember_value_t given;
+    float data[8] = {0};
+    const int32_t fitting[] = {1, 3};
+    const int32_t too_wide[] = {1, 4};
+    CHECK_EQ(load(&subject, "matrix.pte"), EMBER_OK);
+    CHECK_EQ(ember_method_input(&subject.method, 0, &given), EMBER_OK);
+    given.as_tensor.data = data;
+    given.as_tensor.sizes = fitting;
+    CHECK_EQ(ember_method_set_input(&subject.method, 0, &given, NULL), EMBER_OK);
+    given.as_tensor.sizes = too_wide;
+    CHECK_EQ(ember_method_set_input(&subject.method, 0, &given, NULL),
+             EMBER_BAD_ARGUMENT);
+    subject_close(&subject);
+}
+
+// As many memories as the method has, and no more.
+static void memories_may_be_just_enough(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "memories.pte"), EMBER_OK);
+    subject.memory.planned_count = subject.method.meta.planned_count;
+    CHECK_EQ(ember_method_load(&subject.method, &subject.program, "forward", &registry,
+                               &subject.memory, &subject.error),
+             EMBER_OK);
+    subject.memory.planned_count = SUBJECT_MOST_PLANNED;
+    subject_close(&subject);
+}
+
+// The identifier is looked at before anything else of a file, however short.
+static void other_files_are_told_apart(void) {
+    static _Alignas(16) const uint8_t other[16] = {8, 0, 0, 0, 'E', 'T', '9', '9'};
+    ember_program_t program;
+    CHECK_EQ(ember_program_open(&program, other, 8, NULL), EMBER_UNSUPPORTED);
+    CHECK_EQ(ember_program_open(&program, other, 7, NULL), EMBER_BAD_PROGRAM);
+}
+
+// The first entry, and a number that is one too large.
+static void named_data_lies_in_segments(void) {
+    const ember_bytes_t file = test_file("named_three.pte");
+    ember_program_t program;
+    ember_flat_t flat;
+    CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL), EMBER_OK);
+    ember_flat_begin(&flat, &program.flat, NULL);
+    const uint8_t *entry =
+        ember_flat_item(&flat, program.root[PROGRAM_NAMED_DATA].at, 0);
+    const uint16_t *at =
+        ember_flat_layout(&flat, entry, NAMED_FIELDS, flat.layouts[LAYOUT_NAMED]);
+    const uint32_t count = vector_count(program.root[PROGRAM_SEGMENTS].at);
+    CHECK(at[NAMED_SEGMENT] != 0);
+    memcpy((uint8_t *)(uintptr_t)entry + at[NAMED_SEGMENT], &count, sizeof(count));
+    CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL),
+             EMBER_BAD_PROGRAM);
+    test_free((void *)(uintptr_t)file.data);
 }
 
 static void a_method_that_is_not_there(void) {
@@ -117,6 +195,95 @@ static void empty_blobs_are_not_spare(void) {
     }
     CHECK_EQ(found, 2);
     subject_close(&subject);
+}
+
+// --- blobs beside other segments -----------------------------------------------------
+
+enum { OFFSET, SIZE };
+
+static void put_u64(uint8_t *at, uint64_t value) {
+    memcpy(at, &value, sizeof(value));
+}
+
+// Where a file says where segment `index` is, or how large; NULL: it does not.
+static uint8_t *segment_field(const ember_program_t *program, uint32_t index,
+                              uint32_t field) {
+    ember_flat_t flat;
+    ember_flat_begin(&flat, &program->flat, NULL);
+    const uint8_t *table =
+        ember_flat_item(&flat, program->root[PROGRAM_SEGMENTS].at, index);
+    const uint16_t *at =
+        ember_flat_layout(&flat, table, SEGMENT_FIELDS, flat.layouts[LAYOUT_SEGMENT]);
+    return at[field] != 0 ? (uint8_t *)(uintptr_t)table + at[field] : NULL;
+}
+
+// Segment `index` lies `gap` bytes behind the blob of delegate `blob`, `size` bytes
+// long.
+typedef struct beside {
+    uint32_t index, blob;
+    int32_t gap;
+    uint32_t size;
+    bool used; // the blob by it
+} beside_t;
+
+// The bytes of blobs that are spare then.
+static void find_spare(const beside_t *beside, uint32_t then, size_t spare[3]) {
+    subject_t subject;
+    ember_bytes_t bytes;
+    releases = ALL;
+    CHECK_EQ(load(&subject, "released.pte"), EMBER_OK);
+    CHECK(ember_method_spare(&subject.method, beside->blob, &bytes));
+    const int64_t at = bytes.data - subject.program.segments.data;
+    put_u64(segment_field(&subject.program, beside->index, OFFSET),
+            (uint64_t)(at + beside->gap));
+    put_u64(segment_field(&subject.program, beside->index, SIZE), beside->size);
+    subject_close(&subject);
+    releases = then;
+    inits = 0;
+    CHECK_EQ(subject_load(&subject, "forward", &registry), EMBER_OK);
+    uint32_t count = 0;
+    while (ember_method_spare(&subject.method, count, &bytes)) {
+        spare[count++] = bytes.size;
+    }
+    CHECK_EQ(count, 3);
+    releases = NONE;
+    subject_close(&subject);
+}
+
+enum { STATE = 1, FIRST_BLOB = 2, NAMED = 4, LAST_NAMED }; // segments of released.pte
+enum { ALONE = 5, SECOND = 6 };                            // bytes of blobs
+
+static void blobs_that_others_use_are_not_spare(void) {
+    static const beside_t others[] = {
+        {NAMED, 0, 0, 1, true},   {NAMED, 0, ALONE - 1, 1, true},
+        {NAMED, 0, -1, 2, true},  {NAMED, 0, ALONE, 1, false},
+        {NAMED, 0, -1, 1, false}, {STATE, 0, 0, 8, true},
+        {STATE, 0, -8, 16, true}, {STATE, 0, -8, 8, false},
+    };
+    size_t spare[3];
+    for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        find_spare(&others[i], ALL, spare);
+        CHECK_EQ(spare[0], others[i].used ? 0 : ALONE);
+        CHECK_EQ(spare[1], SECOND);
+        CHECK_EQ(spare[2], 0);
+    }
+}
+
+// Of the second load the first and the third delegate keep theirs.
+static void blobs_that_delegates_keep_are_not_spare(void) {
+    static const beside_t others[] = {
+        {FIRST_BLOB, 1, 0, 1, true},
+        {FIRST_BLOB, 1, SECOND - 1, 1, true},
+        {FIRST_BLOB, 1, SECOND, 1, false},
+        {FIRST_BLOB, 1, -1, 1, false},
+    };
+    size_t spare[3];
+    for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        find_spare(&others[i], EVERY_OTHER, spare);
+        CHECK_EQ(spare[0], 0);
+        CHECK_EQ(spare[1], others[i].used ? 0 : SECOND);
+        CHECK_EQ(spare[2], 0);
+    }
 }
 
 static void keys_may_begin_with_others(void) {
@@ -188,10 +355,6 @@ static void every_arena_that_is_too_small_is_told(void) {
     }
 }
 
-static void put_u64(uint8_t *at, uint64_t value) {
-    memcpy(at, &value, sizeof(value));
-}
-
 // A header may leave the size of its segments out: then they reach to the end.
 static void segments_begin_inside_the_file(void) {
     enum { BASE_AT = 24, SIZE_AT = 32 };
@@ -250,7 +413,12 @@ static void every_flipped_bit_is_survived(void) {
     CHECK(lives > 1000 || !test_frees());
 }
 
-TESTS(TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
+TESTS(TEST(each_call_of_a_delegate_is_work), TEST(devices_are_all_looked_at),
+      TEST(every_dimension_has_a_bound), TEST(memories_may_be_just_enough),
+      TEST(other_files_are_told_apart), TEST(named_data_lies_in_segments),
+      TEST(blobs_that_delegates_keep_are_not_spare),
+      TEST(blobs_that_others_use_are_not_spare),
+      TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
       TEST(scratch_of_delegates_has_room), TEST(nothing_is_spare_where_nothing_changes),
       TEST(empty_blobs_are_not_spare), TEST(traced_runs_have_budgets),
       TEST(keys_may_begin_with_others), TEST(empty_memories_may_be_anywhere),

@@ -92,6 +92,21 @@ static void layouts_compare(void) {
     CHECK(ember_tensor_same_layout(&a, &a));
 }
 
-TESTS(TEST(dtypes_have_sizes), TEST(strides_follow_the_dim_order),
-      TEST(a_size_of_zero_counts_as_one), TEST(contiguity_ignores_ones),
-      TEST(layouts_compare))
+static void matrices_have_two_orders(void) {
+    static const int32_t sizes[] = {2, 3};
+    static const uint8_t turned_order[] = {1, 0};
+    const ember_tensor_t matrix = make(2, sizes, plain);
+    const ember_tensor_t turned = make(2, sizes, turned_order);
+    CHECK(ember_tensor_is_contiguous(&matrix));
+    CHECK(!ember_tensor_is_contiguous(&turned));
+    CHECK(!ember_tensor_same_order(&matrix, &turned));
+    CHECK(!ember_tensor_same_layout(&matrix, &turned));
+    const ember_tensor_t row = make(1, sizes, NULL); // has one order only
+    const ember_tensor_t other = make(1, sizes, plain);
+    CHECK(ember_tensor_same_order(&row, &other));
+    CHECK(ember_tensor_same_order(&other, &row));
+}
+
+TESTS(TEST(matrices_have_two_orders), TEST(dtypes_have_sizes),
+      TEST(strides_follow_the_dim_order), TEST(a_size_of_zero_counts_as_one),
+      TEST(contiguity_ignores_ones), TEST(layouts_compare))

@@ -6,6 +6,7 @@ import contextlib
 import random
 import re
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,17 @@ def test_a_program_starts_at_a_multiple_of_16(data: Path) -> None:
     assert body.index(case.content) % 16 == 0
     assert body.index(b"ddddd") % 16 == 0
     assert struct.unpack_from("<I", body)[0] == 5
+
+
+def test_the_record_of_a_run_says_that_states_start_again(data: Path) -> None:
+    x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
+    case = made(data, "add.pte", (x, x))
+    again = replace(case, runs=tuple(replace(run, reset=True) for run in case.runs))
+    one, other = (batch.parts(item, 0)[-1] for item in (case, again))
+    at = 8 + 24  # behind the head, two indices and two tolerances
+    assert one[at : at + 4] == bytes(4)
+    assert other[at : at + 4] == b"\1\0\0\0"
+    assert one[:at] == other[:at] and one[at + 4 :] == other[at + 4 :]
 
 
 def test_a_linked_case_leaves_its_program_out(data: Path) -> None:

@@ -111,6 +111,19 @@ def test_everything_but_the_runs_has_a_default(add_case: Path) -> None:
     assert case.runs[0].outputs == ()
 
 
+def test_a_run_may_start_again(add_case: Path) -> None:
+    run = json.loads((add_case / "case.json").read_text())["runs"][0]
+    edit(add_case, runs=[run, {**run, "reset": True}])
+    assert [run.reset for run in read(add_case).runs] == [False, True]
+
+
+def test_reset_is_true_or_false(add_case: Path) -> None:
+    run = json.loads((add_case / "case.json").read_text())["runs"][0]
+    edit(add_case, runs=[{**run, "reset": 1}])
+    with pytest.raises(SdkError, match="run 0: 'reset' must be true or false"):
+        read(add_case)
+
+
 def test_bfloat16_is_named_in_dtypes(add_case: Path) -> None:
     np.save(add_case / "c.npy", ones(2, 3, dtype="uint16"))
     edit(add_case, dtypes={"c.npy": "bfloat16"})

@@ -1,4 +1,4 @@
-"""Evidence for the C core that may not be lost: tools/mcdc."""
+"""Evidence for the C core that may not be lost: tools/mcdc, tools/mutate."""
 
 from __future__ import annotations
 
@@ -24,3 +24,15 @@ def test_c_tests_decide_every_branch_and_condition() -> None:
     facts = json.loads(done.stdout)
     assert facts["gaps"] == []
     assert (facts["branches"], facts["mcdc"]) == (100, 100)
+
+
+@pytest.mark.slow
+@pytest.mark.broad
+def test_tests_notice_most_mutants() -> None:
+    """Of a sample; tools/mutate tries all."""
+    words = [sys.executable, ROOT / "tools/mutate", "--sample", "40", "--json", "-"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    facts = json.loads(done.stdout)
+    assert facts["mutants"] >= 30
+    assert facts["score"] >= 85, done.stderr

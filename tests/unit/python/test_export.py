@@ -142,11 +142,15 @@ def test_a_program_for_a_board_passes_its_own_tests(
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize(
-    ("board", "order"),
-    [("mps2-an386", [0, 2, 3, 1]), ("qemu-a64-sme", [0, 1, 2, 3])],
+    ("choice", "order"),
+    [
+        (["--board", "mps2-an386"], [0, 2, 3, 1]),
+        (["--board", "qemu-a64-sme"], [0, 1, 2, 3]),
+        (["--backend", "cadence"], [0, 1, 2, 3]),
+    ],
 )
-def test_inputs_and_outputs_that_stay_int8(capsys, board, order):
-    words = ["--board", board, "--quantize", "int8"]
+def test_inputs_and_outputs_that_stay_int8(capsys, choice, order):
+    words = [*choice, "--quantize", "int8"]
     before = exported(capsys, written(NETWORK), *words)
     facts = exported(capsys, "network.py", *words, "--io", "int8")
     first, last = facts["interface"]
@@ -160,6 +164,15 @@ def test_inputs_and_outputs_that_stay_int8(capsys, board, order):
     (value,) = suite.cases[0].outputs
     assert len(set(value.array.ravel().tolist())) > 5
     assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+def test_the_cadence_flow_refuses_dynamic_shapes(capsys):
+    text = NETWORK + "\ndynamic_shapes = ({0: torch.export.Dim('n', max=4)},)\n"
+    said = refused(capsys, written(text), "--backend", "cadence")
+    assert "the Cadence flow does not support dynamic shapes" in said
+    assert "hint: leave out dynamic_shapes" in said
 
 
 CELL = """

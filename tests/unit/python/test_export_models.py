@@ -171,6 +171,14 @@ MODELS = {
         INT8,
         0.05,
     ),
+    "dilated_in_int8": (
+        "self.a = nn.Conv2d(2, 4, (3, 2), dilation=(2, 3), padding=(1, 2));"
+        " self.b = nn.Conv2d(4, 8, 3, stride=2, dilation=2, groups=4)",
+        "return self.b(F.relu(self.a(F.hardtanh(x))))",
+        "torch.randn(1, 2, 11, 12)",
+        INT8,
+        0.15,
+    ),
     "large_pooling_in_int8": (
         "self.filters = nn.Conv2d(1, 64, 1)",
         "return F.max_pool2d(self.filters(F.hardtanh(x)), 8)",

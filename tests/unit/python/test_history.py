@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,8 +22,8 @@ from ember.sweep.work import PointResult
 HOST = boards.load("host")
 
 
-def point(key: str, program: str) -> Point:
-    content = CaseContent(Found(program, Path(program)), key)
+def point(key: str, program: str, content_digest: str | None = None) -> Point:
+    content = CaseContent(Found(program, Path(program)), content_digest or key)
     return Point(key, program, HOST, Option(), content)
 
 
@@ -54,6 +55,50 @@ def test_what_moved_is_shown(held: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert "1,100" in out
     assert "digits" not in out
     assert "2 runs, 3 cases with board; 2 of them never changed" in out
+
+
+def test_it_says_whether_the_model_or_the_sdk_changed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "sweep.sqlite"
+    results = Results(path)
+    runs = [("one", "s1", "m1"), ("two", "s1", "m2"), ("three", "s2", "m2")]
+    for cycles, (name, sdk, model) in enumerate([*runs, ("four", "s3", "m3")]):
+        results.begin(name, sdk, "{}", [point(name, "kws", model)])
+        results.add([result(name, cycles=cycles)])
+    results.close()
+    facts, page = tmp_path / "facts.json", tmp_path / "page.html"
+    words = ["history", str(path), "--html", str(page)]
+    assert cli.main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    said = {
+        name: next(line for line in lines if line.startswith(name))
+        for name in ("one", "two", "three", "four")
+    }
+    assert "model" not in said["one"] and "SDK" not in said["one"]
+    assert "model" in said["two"] and "SDK" not in said["two"]
+    assert "SDK" in said["three"] and "model" not in said["three"]
+    assert "model, SDK" in said["four"]
+    assert "four (other model and SDK): 3" in page.read_text()
+    assert "one: 0" in page.read_text()
+    assert cli.main(["history", str(path), "--json", str(facts)]) == 0
+    (course,) = json.loads(facts.read_text())["courses"]
+    changed = [run["changed"] for run in course["runs"]]
+    assert changed == [[], ["model"], ["SDK"], ["model", "SDK"]]
+
+
+def test_results_of_an_older_ember_are_read(held: Path) -> None:
+    with sqlite3.connect(held) as base:
+        base.execute("ALTER TABLE members DROP COLUMN content")
+        base.execute("PRAGMA user_version = 1")
+    base.close()
+    results = Results(held, new=False)
+    rows = results.rows(results.run("tuesday"))
+    assert [row.content for row in rows] == ["", "", ""]
+    results.begin("wednesday", "s3", "{}", [point("a2", "kws", "m")])
+    (row,) = results.rows(results.run("wednesday"))
+    assert (row.content, row.result.cycles) == ("m", 1100)
+    results.close()
 
 
 def test_patterns_choose(held: Path, tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_scratch_over_a_tensor_of_its_call_is_found_and_refused() -> None:
         content = program.write(wrong)
         answer = resolve.resolve(content, (), boards.load(BOARD), [0], known=KNOWN)
         gaps = {gap.message for gap in answer.methods[0].gaps}
-        refused += "call: a tensor lies in its scratch" in gaps
+        refused += "call: a tensor is in its scratch" in gaps
         if found > 3:
             break
     assert found == refused > 3

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ember import boards
 from ember.errors import SdkError
-from ember.toolchain import models
+from ember.toolchain import closure, demand, libraries, models, parts
 
 GCC = """\
 [3/9] Building C object CMakeFiles/ember_variants.dir/kernels/a/abs.c.o
@@ -62,3 +65,25 @@ def test_who_needs_the_kernel_is_told() -> None:
         models.need(["add_f32_mve"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it")
     for word in ("add_f32_mve", "vhcaddq_rot90_s32", "kernels/models", "b runs it"):
         assert word in error.value.what
+
+
+def test_a_link_that_lacks_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Objects of this computer say what kernels of a board call; this one has none."""
+    whole = SimpleNamespace(unmodelled={"add_f32_mve": "vhcaddq_rot90_s32"})
+    part = SimpleNamespace(unmodelled={})
+
+    def build(_: object, *, messages: bool, whole: bool = True) -> object:
+        return made[whole]
+
+    def defining(libs: object, _: Sequence[str]) -> list[Path]:
+        if libs is part:
+            raise demand.UnmodelledError
+        return []
+
+    made = {True: whole, False: part}
+    monkeypatch.setattr(libraries, "build", build)
+    monkeypatch.setattr(closure, "defining", defining)
+    board = boards.load("mps3-an547")
+    assert parts.sources(board, ["ember_kernel_add_f32"]) == []
+    with pytest.raises(SdkError, match="add_f32_mve uses vhcaddq_rot90_s32"):
+        parts.sources(board, ["ember_kernel_add_f32_mve"])

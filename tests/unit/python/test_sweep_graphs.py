@@ -135,6 +135,7 @@ def test_each_graph_that_differs_is_shrunk_once(
             point.program,
             point.board.name,
             point.option.text,
+            "",
             PointResult(
                 point.key,
                 "passed" if point.program == "core_000000" else "failed",

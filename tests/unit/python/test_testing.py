@@ -42,7 +42,7 @@ while True:
     kind, length = struct.unpack_from("<II", data, at)
     at += 8 + length
     if kind == 1:
-        record(1, struct.pack("<IIQ", 4, 8, 1000))
+        record(1, struct.pack("<IIQ", 5, 8, 1000))
     if kind == 4:
         record(4, struct.pack("<QQ", 0, 0))
         break

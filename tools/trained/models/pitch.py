@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """CREPE, the tiny one: 64 ms of sound -> 360 pitches, how likely each is."""
 
+import numpy as np
 import sounds
 import torch
 import weights
@@ -46,3 +47,19 @@ def _frame(hertz: float) -> torch.Tensor:
 model = Crepe
 example_inputs = (_frame(440),)
 calibration_inputs = [(_frame(55 * 2 ** (i / 5)),) for i in range(24)]
+
+MEASURE = "tones told within half a semitone, %"
+_HERTZ = [60 * 2 ** (i / 7.3) for i in range(30)]
+
+
+def samples() -> list[tuple[torch.Tensor, ...]]:
+    return [(_frame(hertz),) for hertz in _HERTZ]
+
+
+def measure(outputs: list[tuple[np.ndarray, ...]]) -> float:
+    """A bin is 20 cents; the first is 1997.38 cents above 10 Hz."""
+    right = []
+    for hertz, (pitches,) in zip(_HERTZ, outputs, strict=True):
+        cents = 20 * pitches[0].argmax() + 1997.3794
+        right.append(abs(cents - 1200 * np.log2(hertz / 10)) <= 50)
+    return 100 * float(np.mean(right))

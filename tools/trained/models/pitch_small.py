@@ -61,3 +61,18 @@ def _spectrum(hertz: float) -> torch.Tensor:
 model = Pesto
 example_inputs = (_spectrum(440),)
 calibration_inputs = [(_spectrum(82 * 2 ** (i / 6)),) for i in range(24)]
+
+MEASURE = "intervals told within half a semitone, %"
+_HERTZ = [85 * 2 ** (i / 7.3) for i in range(24)]
+
+
+def samples() -> list[tuple[torch.Tensor, ...]]:
+    return [(_spectrum(hertz),) for hertz in _HERTZ]
+
+
+def measure(outputs: list[tuple[np.ndarray, ...]]) -> float:
+    """Pitches are those of a scale that begins somewhere: three bins a semitone."""
+    bins = np.array([pitches[0].argmax() for (pitches,) in outputs])
+    semitones = 12 * np.log2(np.array(_HERTZ) / _HERTZ[0])
+    offsets = bins / 3 - semitones
+    return 100 * float(np.mean(np.abs(offsets - np.median(offsets)) <= 0.5))

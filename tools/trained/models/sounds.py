@@ -24,8 +24,11 @@ def tone(hertz: float, samples: int, rate: int) -> np.ndarray:
     return (0.3 * np.sum(parts, axis=0)).astype(np.float32)
 
 
-def voice(seconds: float, rate: int, seed: int = 0, pitch: float = 120) -> np.ndarray:
-    """Vowels in syllables, as a throat's pulses through three resonances each."""
+def voice(
+    seconds: float, rate: int, seed: int = 0, pitch: float = 120, throat: float = 1
+) -> np.ndarray:
+    """Vowels in syllables, as a throat's pulses through three resonances each; they are
+    `throat` times as high as those of a man."""
     random = np.random.default_rng(seed)
     count = round(seconds * rate)
     time = np.arange(count) / rate
@@ -37,7 +40,7 @@ def voice(seconds: float, rate: int, seed: int = 0, pitch: float = 120) -> np.nd
     for number, start in enumerate(range(0, count, length)):
         piece = pulses[start : start + length] * _envelope(count, start, length, rate)
         for formant in _VOWELS[(number + seed) % len(_VOWELS)]:
-            piece = _resonance(piece, formant, 90, rate)
+            piece = _resonance(piece, throat * formant, 90, rate)
         sound[start : start + length] = piece / (np.abs(piece).max() + 1e-9)
     return (0.3 * sound + 0.001 * random.standard_normal(count)).astype(np.float32)
 

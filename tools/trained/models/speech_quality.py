@@ -58,3 +58,17 @@ def _spectrogram(seed: int, noise: float) -> torch.Tensor:
 model = Quality
 example_inputs = (_spectrogram(0, 0.001),)
 calibration_inputs = [(_spectrogram(i, 0.02 * i),) for i in range(1, 6)]
+
+MEASURE = "order of ratings by noise, Spearman"
+_NOISES = [0.002 * 1.6**i for i in range(12)]
+
+
+def samples() -> list[tuple[torch.Tensor, ...]]:
+    return [(_spectrogram(7, noise),) for noise in _NOISES]
+
+
+def measure(outputs: list[tuple[np.ndarray, ...]]) -> float:
+    """1 when each sound with more noise than another is rated lower."""
+    ratings = np.array([rating.item() for (rating,) in outputs])
+    ranks = (-ratings).argsort(kind="stable").argsort()
+    return float(np.corrcoef(ranks, np.arange(len(_NOISES)))[0, 1])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Silero's voice activity detector: 32 ms of sound -> is it speech? Keeps state."""
 
+import numpy as np
 import sounds
 import torch
 import weights
@@ -49,3 +50,31 @@ _chunks = sounds.tensor(sounds.frames(sounds.voice(2, RATE), CHUNK, CHUNK))
 _quiet = 0.001 * torch.randn(1, CHUNK, generator=torch.Generator().manual_seed(1))
 example_inputs = (_chunks[3:4],)
 calibration_inputs = [(_quiet,), *((_chunks[i : i + 1],) for i in range(4, 40))]
+
+MEASURE = "chunks told right, %"
+
+
+def _parts() -> list[tuple[bool, torch.Tensor]]:
+    """A voice, silence, another voice, noise: is it speech, and chunks of it."""
+    random = torch.Generator().manual_seed(4)
+    first, second = (
+        sounds.tensor(sounds.frames(sounds.voice(1.5, RATE, seed, pitch), CHUNK, CHUNK))
+        for seed, pitch in ((2, 105), (3, 200))
+    )
+    quiet = 0.0005 * torch.randn(40, CHUNK, generator=random)
+    noise = 0.05 * torch.randn(40, CHUNK, generator=random)
+    return [(False, quiet), (True, first), (False, noise), (True, second)]
+
+
+def samples() -> list[tuple[torch.Tensor, ...]]:
+    return [(chunk[None],) for _, chunks in _parts() for chunk in chunks]
+
+
+def measure(outputs: list[tuple[np.ndarray, ...]]) -> float:
+    """The first eight chunks of a part, 256 ms, are those in which it is noticed."""
+    right, at = [], 0
+    for spoken, chunks in _parts():
+        answers = outputs[at + 8 : at + len(chunks)]
+        right += [(answer[0].item() > 0.5) == spoken for answer in answers]
+        at += len(chunks)
+    return 100 * float(np.mean(right))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A block of the output, two by two tiles: what the files of this folder share.
+// A block of the output, two by two tiles: shared by the files of this folder.
 #ifndef EMBER_XNNPACK_SME_BLOCK_H
 #define EMBER_XNNPACK_SME_BLOCK_H
 
@@ -13,13 +13,13 @@ typedef struct sme_block {
     uint32_t words;   // of a
     uint32_t lanes;   // rows * step
     uint32_t rows;
-    uint32_t step; // rows of a tile that have a row: 1 or 2
+    uint32_t step; // rows of a tile for each row of a: 1 or 2
     uint32_t columns;
-    uint32_t row; // where it lies in y
+    uint32_t row; // where it is in y
     uint32_t column;
 } sme_block_t;
 
-// What a kind of products is made of.
+// The functions of a kind of product.
 typedef struct sme_kind {
     // Tiles 0 to 3 begin with the bias.
     void (*begin)(const ember_xnn_sme_t *gemm,
@@ -47,11 +47,11 @@ void xnn_sme_groups(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za
 void xnn_sme_groups_each(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves(
     "za");
 
-// Static int8 of rows that have few products.
+// Static int8 of rows with few products.
 void xnn_sme_few(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za");
 
 // multiply.S: adds products of blocks to tiles 0 and 1 (upper), 2 and 3 (lower).
-// `whole` takes two vectors of lanes and of columns, `part` any number up to them.
+// `whole` takes two full vectors of lanes and of columns, `part` up to that.
 #define XNN_SME_MULTIPLY(NAME)                                                         \
     void xnn_sme_##NAME##_whole(const uint8_t *a, const uint8_t *w,                    \
                                 size_t words) __arm_streaming __arm_inout("za");       \
@@ -74,27 +74,27 @@ svint32x2_t xnn_sme_s4_dot(svint32x2_t sums, const void *a, const void *w,
                            size_t steps) __arm_streaming __arm_preserves("za");
 
 // The same with a scale per column and block of weights of 32 * `steps` products,
-// behind its words as float16 above the sum of them; elements count from -128 on. Sums
-// are in 1/16.
+// stored after its words: as float16 above the block's sum. Elements count from -128
+// on. Sums are in units of 1/16.
 svfloat32x2_t xnn_sme_b4_dot(svfloat32x2_t sums, const void *a, const void *w,
                              size_t blocks,
                              size_t steps) __arm_streaming __arm_preserves("za");
 
-// `count` rows of `bytes` bytes, `stride` bytes apart, become (words, count * step)
-// words: number 0 to step - 1 of a word are the first row's. Uses tile 0.
+// Transposes `count` rows of `bytes` bytes, `stride` bytes apart, to (words, count *
+// step) words: number 0 to step - 1 of a word are the first row's. Uses tile 0.
 void xnn_sme_turn(const uint8_t *from, size_t stride, uint32_t count, uint32_t bytes,
                   uint32_t step, uint32_t words,
                   uint8_t *to) __arm_streaming __arm_inout("za");
 
-// Packs matrix b, (k, n), or (n, k) when turned, as weights are.
+// Packs matrix b, (k, n), or (n, k) if turned, like weights.
 void xnn_sme_pack_columns(const ember_xnn_sme_t *gemm, const uint8_t *b,
                           uint8_t *to) __arm_streaming __arm_inout("za");
 
-// Rows `row` to row + count of a convolution, behind each other.
+// Rows `row` to row + count of a convolution, one after the other.
 void xnn_sme_gather(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t count,
                     uint8_t *to) __arm_streaming __arm_preserves("za");
 
-// Two vectors of column numbers from `from` on, the second maybe beyond `columns`.
+// Two vectors of per-column values from `from` on; the second may be past `columns`.
 static inline svfloat32x2_t
 sme_floats(const float *from, uint32_t columns) __arm_streaming __arm_preserves("za") {
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
@@ -109,7 +109,7 @@ sme_ints(const int32_t *from, uint32_t columns) __arm_streaming __arm_preserves(
     return svcreate2_s32(svld1_s32(c0, from), svld1_vnum_s32(c1, from, 1));
 }
 
-// Float biases of columns, zeros where there are none.
+// Float biases of columns, zeros if there are none.
 static inline svfloat32x2_t
 sme_bias(const ember_xnn_sme_t *gemm, uint32_t column,
          uint32_t columns) __arm_streaming __arm_preserves("za") {
@@ -136,7 +136,7 @@ sme_bias(const ember_xnn_sme_t *gemm, uint32_t column,
                          svcvt_f32_f16_x(all, svreinterpret_f16_u32(b1)));
 }
 
-// Has y bounds?
+// Whether y has bounds.
 static inline bool
 sme_bounded(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
     return gemm->real.low > -__builtin_inff() || gemm->real.high < __builtin_inff();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices that are no constants, packed as weights are.
+// Packs matrices that are not constant, like weights.
 #include "block.h"
 
-// Lines of a block of columns, behind each other.
+// Rows of a block of columns, one after the other.
 static void pack_f32(const float *from, size_t n, uint32_t k, uint32_t columns,
                      float *to) __arm_streaming __arm_preserves("za") {
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
@@ -14,7 +14,7 @@ static void pack_f32(const float *from, size_t n, uint32_t k, uint32_t columns,
     }
 }
 
-// Two lines become one of words; beyond the last line are zeros.
+// Two rows become one of words; past the last row are zeros.
 static void pack_f16(const uint16_t *from, size_t n, uint32_t k, uint32_t columns,
                      uint32_t *to) __arm_streaming __arm_preserves("za") {
     const svbool_t line = svwhilelt_b16_u32(0, columns);

@@ -9,8 +9,8 @@
 
 // --- lines ---------------------------------------------------------------------------
 
-// Even pixels of a line go to one place and odd ones to another, so many bytes of each.
-// A vector has whole pixels, and no more bytes than an index can tell in two of them.
+// Splits a row into even and odd pixels, with this many bytes each. A vector has whole
+// pixels, and not more bytes than an index can address in two of them.
 static void split_line(const int8_t *from, size_t bytes, size_t channels, int8_t *even,
                        size_t evens, int8_t *odd,
                        size_t odds) __arm_streaming __arm_preserves("za") {
@@ -30,7 +30,7 @@ static void split_line(const int8_t *from, size_t bytes, size_t channels, int8_t
     }
 }
 
-// The pixels of a line between its padding, which is there.
+// The pixels of a row between its padding, which is there already.
 static void copy_line(const ember_xnn_sme_depthwise_t *job, const int8_t *from,
                       int8_t *to) __arm_streaming __arm_preserves("za") {
     const ember_xnn_axis_t *across = &job->window->x;
@@ -65,9 +65,9 @@ static void copy_line(const ember_xnn_sme_depthwise_t *job, const int8_t *from,
     }
 }
 
-// --- numbers -------------------------------------------------------------------------
+// --- parameters ----------------------------------------------------------------------
 
-// Four taps of a column for each channel: three, and the last one again.
+// Four taps of a column for each channel: three, and the last one repeated.
 XNN_INLINE svint8x4_t load_column(const int8_t *const *rows, size_t at,
                                   svbool_t some) __arm_streaming __arm_preserves("za") {
     const svint8_t r0 = svld1_s8(some, rows[0] + at);
@@ -111,7 +111,7 @@ XNN_INLINE svint8_t numbers_of(svint32x4_t s, svfloat32x4_t scales, svint32_t lo
     return svadd_s8_x(svptrue_b8(), both, zero);
 }
 
-// Every `period` numbers from `first` on channels are the same.
+// Repeats every `period` values from `first` on for the channels.
 XNN_INLINE void run_channels(const ember_xnn_sme_depthwise_t *job,
                              const int8_t *const *rows, size_t first, size_t period,
                              size_t count,
@@ -146,7 +146,7 @@ XNN_INLINE void run_channels(const ember_xnn_sme_depthwise_t *job,
     }
 }
 
-// Lists of channels: they go on with the first ones.
+// Lists of channels: they wrap around.
 static void prepare_lists(
     const ember_xnn_sme_depthwise_t *job) __arm_streaming __arm_preserves("za") {
     const uint32_t words = (uint32_t)svcntw();
@@ -167,7 +167,7 @@ static void prepare_lists(
 
 // --- images --------------------------------------------------------------------------
 
-// Bytes after which channels come again at the same place of a vector.
+// Bytes after which channels are at the same place of a vector again.
 static size_t period_of(size_t channels) __arm_streaming __arm_preserves("za") {
     size_t lines = svcntb(); // a power of two
     for (size_t i = channels; i % 2 == 0 && lines > 1; i /= 2) {
@@ -184,7 +184,7 @@ static void run_image(const ember_xnn_sme_depthwise_t *job, const int8_t *image,
     const size_t pitch = channels * (uint32_t)window->x.in;
     const size_t count = channels * (uint32_t)window->x.out;
     const size_t period = period_of(channels);
-    int32_t next = 0; // line of the image that was not copied yet
+    int32_t next = 0; // the first row of the image that was not copied yet
     for (int32_t i = 0; i < window->y.out; i++, y += count) {
         const int32_t top = i * window->y.stride - window->y.before;
         const int8_t *rows[XNN_SME_SIDE];

@@ -6,7 +6,7 @@ static inline svint8_t word(const uint8_t *w,
     return svreinterpret_s8_u32(svld1_u32(some, (const uint32_t *)(const void *)w));
 }
 
-// Weights of four bits are taken times sixteen.
+// Weights of four bits are multiplied by 16.
 static inline svint32_t add(svint32_t sums, svint8_t w, svint8_t x,
                             bool four) __arm_streaming __arm_preserves("za") {
     if (!four) {

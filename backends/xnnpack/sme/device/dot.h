@@ -10,7 +10,7 @@ svint32x2_t xnn_sme_dot_block(const ember_xnn_sme_t *gemm, const uint8_t *w,
                               uint32_t columns,
                               svint32x2_t sums) __arm_streaming __arm_preserves("za");
 
-// Two vectors of numbers to index `at` of y, float32 or float16.
+// Stores two vectors at index `at` of y, as float32 or float16.
 static inline void sme_put(const ember_xnn_sme_t *gemm, size_t at, svfloat32_t left,
                            svfloat32_t right, svbool_t c0,
                            svbool_t c1) __arm_streaming __arm_preserves("za") {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input that was quantised while it ran: sums without the zero point of the row, times
-// the scale of the row; then times the scale of the column plus bias in one rounding.
-// Weights of four bits enter as sixteen times themselves.
+// Dynamically quantised input: sums without the zero point of the row, times the scale
+// of the row; then times the scale of the column plus bias in one rounding. Weights of
+// four bits are multiplied by 16.
 #include "dot.h"
 
 static void begin(const ember_xnn_sme_t *gemm,
@@ -38,7 +38,7 @@ static inline svfloat32_t number(svint32_t sums, svint32_t own,
     return bounded ? svmin_n_f32_x(all, svmax_n_f32_x(all, y, low), high) : y;
 }
 
-// Sums of a row are in lane i * step of both tiles beside each other.
+// Sums of a row are in lane i * step of two adjacent tiles.
 static inline __attribute__((always_inline)) void
 store(const columns_t *part, uint32_t row, bool lower, uint32_t rows, uint32_t step,
       bool four, bool bounded) __arm_streaming __arm_inout("za") {

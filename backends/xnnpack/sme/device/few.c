@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static int8 where rows have few products: they are not packed. A word of a row meets
-// the same word of all columns by SDOT. The taps of a line of a window lie behind each
-// other in the image; its lines are copied where they need padding.
+// Static int8 whose rows have few products: they are not packed. A word of a row is
+// multiplied with the same word of all columns by SDOT. The taps of a window's row are
+// adjacent in the image; its rows are copied if they need padding.
 #include "few.h"
 
 #include "lines.h"
 #include "static.h"
 
-// Rows of the output behind each other, and where their numbers lie.
+// Adjacent rows of the output, and where their elements are.
 typedef struct run {
     const ember_xnn_sme_t *gemm;
     sme_few_t narrow; // one vector of columns
     sme_few_t wide;   // two
     int32_t *start;   // of all columns
     float *factors;
-    const int8_t *lines[XNN_SME_MOST_LINES]; // numbers of the first row
-    int8_t *copies;                          // of lines with their padding
+    const int8_t *lines[XNN_SME_MOST_LINES]; // elements of the first row
+    int8_t *copies;                          // of rows with their padding
     size_t bytes;                            // of a row in a line
     size_t step;                             // from row to row
     size_t count;                            // of rows
@@ -24,7 +24,7 @@ typedef struct run {
 
 // --- rows ----------------------------------------------------------------------------
 
-// How sums of all columns begin, and what they are multiplied with: for all rows.
+// The initial sums of all columns, and their scales: for all rows.
 static void prepare_columns(run_t *run) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = run->gemm;
     const uint32_t most = 2 * (uint32_t)svcntw();
@@ -43,7 +43,7 @@ static void prepare_columns(run_t *run) __arm_streaming __arm_preserves("za") {
     }
 }
 
-// Groups of so many rows; of fewer rows the last one again.
+// Groups of this many rows; if there are fewer the last one is repeated.
 static void set_groups(const run_t *run, size_t rows,
                        sme_few_t *job) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = run->gemm;
@@ -96,7 +96,7 @@ static void run_rows(run_t *run) __arm_streaming __arm_preserves("za") {
 
 // --- images --------------------------------------------------------------------------
 
-// The pixels of a line behind the padding before them, which is there.
+// The pixels of a row after its leading padding, which is there already.
 static void copy_line(const ember_xnn_sme_t *gemm, const int8_t *from,
                       int8_t *to) __arm_streaming __arm_preserves("za") {
     const ember_xnn_window_t *window = gemm->window;
@@ -108,7 +108,7 @@ static void copy_line(const ember_xnn_sme_t *gemm, const int8_t *from,
     sme_copy(to + before, from, bytes < room ? bytes : room);
 }
 
-// Lines of a padded image lie in scratch in turn, behind them one of padding.
+// Rows of a padded image are in scratch in a ring, followed by a row of padding.
 static void run_padded(run_t *run,
                        const int8_t *image) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = run->gemm;
@@ -116,7 +116,7 @@ static void run_padded(run_t *run,
     const size_t pixel = (uint32_t)gemm->window->channels;
     const size_t line = gemm->few->line;
     int8_t *slots = run->copies;
-    int32_t next = 0; // line of the image that was not copied yet
+    int32_t next = 0; // the first row of the image that was not copied yet
     for (int32_t i = 0; i < down->out; i++) {
         const int32_t top = i * down->stride - down->before;
         next = next > top ? next : top;

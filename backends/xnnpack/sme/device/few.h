@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What few.c tells few.S: rows of the output behind each other, in groups of four or
-// eight, by one or two vectors of columns. few.S knows the places of the fields.
+// The interface between few.c and few.S: adjacent rows of the output, in groups of four
+// or eight, by one or two vectors of columns. few.S relies on the offsets of the
+// fields.
 #ifndef EMBER_XNNPACK_SME_FEW_H
 #define EMBER_XNNPACK_SME_FEW_H
 
@@ -10,7 +11,7 @@
 enum { XNN_SME_GROUP = 8 };
 
 typedef struct sme_few {
-    const int8_t *const *lines; // numbers of the first row in each
+    const int8_t *const *lines; // elements of the first row in each
     const uint8_t *w;
     int8_t *y;
     size_t from[XNN_SME_GROUP]; // rows of a group in a line, from its first one on
@@ -22,14 +23,14 @@ typedef struct sme_few {
     size_t groups;
     size_t line_count;
     size_t steps; // of 16 numbers of a row, in a line
-    size_t rest;  // numbers behind them
+    size_t rest;  // elements after these
     size_t columns;
     const int32_t *start;
     const float *factors;
     int32_t low; // bounds as bits of floats, see static.h
     int32_t high;
     int32_t zero;
-    uint32_t whole; // eight rows lie behind each other without a gap
+    uint32_t whole; // eight rows are adjacent
 } sme_few_t;
 
 _Static_assert(offsetof(sme_few_t, from) == 24 && offsetof(sme_few_t, to) == 88 &&

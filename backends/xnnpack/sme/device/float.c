@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // float32, and float16 with sums in float32. Sums begin with the bias and are fused, in
-// order; an outer product of float16 adds two products in one step, so that it may
-// differ by one in the last place from those that add one at a time.
+// order; an outer product of float16 adds two products in one step, so results may
+// differ in the last place from those of kernels that add one at a time.
 #include "block.h"
 
 static void begin(const ember_xnn_sme_t *gemm,
@@ -18,7 +18,7 @@ static void begin(const ember_xnn_sme_t *gemm,
     }
 }
 
-// NaN stays.
+// NaN stays NaN.
 static inline svfloat32_t
 bound(svfloat32_t x, svfloat32_t low,
       svfloat32_t high) __arm_streaming __arm_preserves("za") {
@@ -28,7 +28,7 @@ bound(svfloat32_t x, svfloat32_t low,
 
 // --- float32 -------------------------------------------------------------------------
 
-// Rows of tiles beside each other, four at a time: offsets are free, sums are not.
+// Rows of adjacent tiles, four at a time: offsets are free, additions are not.
 static inline __attribute__((always_inline)) void
 store(float *y, size_t n, bool lower, uint32_t rows, svbool_t c0,
       svbool_t c1) __arm_streaming __arm_inout("za") {
@@ -54,7 +54,7 @@ store(float *y, size_t n, bool lower, uint32_t rows, svbool_t c0,
     }
 }
 
-// What store() does, with bounds.
+// Like store(), with bounds.
 static inline __attribute__((always_inline)) void
 store_bounded(const ember_xnn_sme_t *gemm, float *y, bool lower, uint32_t rows,
               svbool_t c0, svbool_t c1) __arm_streaming __arm_inout("za") {

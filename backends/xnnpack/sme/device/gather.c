@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rows of a convolution: for each output pixel the window's numbers, tap by tap.
+// The rows of a convolution: for each output pixel the window's elements, tap by tap.
 #include "block.h"
 
 // `count` pieces of `bytes` each.
@@ -30,7 +30,7 @@ static void fill(uint8_t *to, size_t to_step, uint8_t byte, uint32_t count,
     }
 }
 
-// Pixels beside each other on a line of the output.
+// Adjacent pixels of a row of the output.
 typedef struct run {
     const ember_xnn_window_t *window;
     const uint8_t *image;
@@ -39,10 +39,10 @@ typedef struct run {
     int32_t x;
     int32_t y;
     uint32_t count;
-    uint8_t zero; // what lies outside of an image
+    uint8_t zero; // the value outside the image
 } run_t;
 
-// Taps of a line from place `left` of the input on; all of them are inside.
+// Taps of a row from position `left` of the input on; all of them are inside.
 static void gather_inside(const run_t *run, const uint8_t *line, int32_t left,
                           uint8_t *to) __arm_streaming __arm_preserves("za") {
     const ember_xnn_axis_t *across = &run->window->x;
@@ -56,7 +56,7 @@ static void gather_inside(const run_t *run, const uint8_t *line, int32_t left,
     }
 }
 
-// The same of one pixel, where some are outside.
+// The same for one pixel, if some are outside.
 static void gather_border(const run_t *run, const uint8_t *line, int32_t left,
                           uint8_t *to) __arm_streaming __arm_preserves("za") {
     const ember_xnn_axis_t *across = &run->window->x;
@@ -90,7 +90,7 @@ static void gather_run(const run_t *run, bool inside,
     }
 }
 
-// How many pixels from `x` on are inside, at most `count`; 0: the first one is not.
+// How many pixels from `x` on are inside, at most `count`; 0: the first is not.
 static uint32_t inside_from(const ember_xnn_axis_t *across, int32_t x,
                             uint32_t count) __arm_streaming __arm_preserves("za") {
     const int32_t left = x * across->stride - across->before;
@@ -103,7 +103,7 @@ static uint32_t inside_from(const ember_xnn_axis_t *across, int32_t x,
     return more < count ? more + 1 : count;
 }
 
-// What lies outside of an image.
+// The values outside the image.
 static uint8_t zero_of(const ember_xnn_sme_t *gemm,
                        uint32_t row) __arm_streaming __arm_preserves("za") {
     if (gemm->kind == XNN_SME_QS8) {

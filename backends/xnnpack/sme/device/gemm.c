@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of matrices block by block.
+// Matrix products block by block.
 #include "block.h"
 
 static const sme_kind_t *const kinds[XNN_SME_KINDS] = {
@@ -8,7 +8,7 @@ static const sme_kind_t *const kinds[XNN_SME_KINDS] = {
     [XNN_SME_QD8_S4] = &xnn_sme_qd8_s4,
 };
 
-// Words of a row of a: whole words of w.
+// Words of a row of a, which has whole words of w.
 static uint32_t
 words_of(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
     const uint32_t words = xnn_sme_words(gemm->kind, gemm->k);
@@ -20,8 +20,8 @@ row_bytes(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
     return gemm->k * xnn_sme_element(gemm->kind);
 }
 
-// Sums of four times 1 * 2 in a few places of a tile; those in odd rows and columns
-// are where emulators are known to fail.
+// Four times 1 * 2 summed in a few places of a tile; those in odd rows and columns are
+// where emulators are known to fail.
 static bool try_smopa(void) __arm_streaming __arm_inout("za") {
     const svbool_t all = svptrue_b8();
     svzero_mask_za(0x11);
@@ -30,7 +30,7 @@ static bool try_smopa(void) __arm_streaming __arm_inout("za") {
     return !svptest_any(svptrue_b32(), svcmpne_n_s32(svptrue_b32(), row, 8));
 }
 
-// Rows of a tile that each row of a takes.
+// Rows of a tile for each row of a.
 static uint32_t step_of(const ember_xnn_sme_t *gemm) __arm_streaming __arm_inout("za") {
     if (!xnn_sme_has_sums(gemm->kind) || gemm->smopa == XNN_SMOPA_FULL) {
         return 1;

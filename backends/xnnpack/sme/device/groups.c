@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input that was quantised while it ran by weights of four bits with scales per block
-// of them: columns become float16 once, and are multiplied by all rows.
+// Dynamically quantised input by weights of four bits with a scale per block: columns
+// become float16 once, and are multiplied by all rows.
 #include "groups.h"
 
-// --- numbers -------------------------------------------------------------------------
+// --- results -------------------------------------------------------------------------
 
-// The numbers of row i of tiles beside each other.
+// The results of row i of adjacent tiles.
 static inline __attribute__((always_inline)) svfloat32x2_t
 numbers_of(bool lower, uint32_t i, svfloat32x2_t back, const ember_xnn_row_t *row,
            svfloat32x2_t bias) __arm_streaming __arm_inout("za") {
@@ -14,8 +14,8 @@ numbers_of(bool lower, uint32_t i, svfloat32x2_t back, const ember_xnn_row_t *ro
     return sme_group_numbers(svcreate2_f32(left, right), back, row->scale, bias);
 }
 
-// Rows of tiles, from `row` of the output on; four at a time where there is nothing to
-// do but to store them.
+// Stores rows of tiles from `row` of the output on; four at a time if they are stored
+// unchanged.
 static inline __attribute__((always_inline)) void
 put_rows(const groups_t *groups, bool lower, uint32_t row, uint32_t rows,
          bool plain) __arm_streaming __arm_inout("za") {
@@ -66,7 +66,7 @@ void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za") {
     }
 }
 
-// Where things lie in scratch.
+// Where things are in scratch.
 static void set_up(groups_t *groups) __arm_streaming __arm_preserves("za") {
     const ember_xnn_sme_t *gemm = groups->gemm;
     const size_t most = groups->most;

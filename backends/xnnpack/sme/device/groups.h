@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products with scales per block of weights: what groups*.c share.
+// Products with scales per block of weights: shared by groups*.c.
 #ifndef EMBER_XNNPACK_SME_GROUPS_H
 #define EMBER_XNNPACK_SME_GROUPS_H
 
 #include "dot.h"
 
-// Sums are surely exact when a spread, which is half of what they can be, is so much of
-// their limit: a little less than half of it, as spreads and sums themselves may be
-// rounded.
+// Sums are certainly exact if a spread, which is half of their possible range, is at
+// most this part of their limit: a little less than half, because spreads and sums may
+// be rounded themselves.
 #define XNN_SME_GROUP_SURE 0.498f
 
-// A product while it runs. Columns are scaled by a power of two each, so that weights
-// times their scales are float16. Zero points count from -128 on.
+// A product in progress. Each column is scaled by a power of two, so that weights times
+// their scales are float16. Zero points count from -128 on.
 typedef struct groups {
     const ember_xnn_sme_t *gemm;
-    float *sums;     // (most, most) of a block, behind some parts of k
+    float *sums;     // (most, most) of a block, after some parts of k
     float *numbers;  // (most, most) of columns that are summed apart
     uint8_t *w;      // a block of columns as float16
     uint8_t *a;      // all rows, packed
     float *zeros;    // (m,) zero points
     float *norms;    // (parts + 2,) the largest of rows; largest, mean zero point
-    uint32_t *ends;  // (parts,) of k, behind which sums are looked at
-    float *lifts;    // (parts, most) of columns, before each look
-    float *bounds;   // (parts + 1, most) of sums at the beginning and at each look
+    uint32_t *ends;  // (parts,) of k, after which sums are checked
+    float *lifts;    // (parts, most) of columns, before each check
+    float *bounds;   // (parts + 1, most) of sums at the beginning and at each check
     float *marks;    // (most,) columns of this block that are summed apart: not zero
     uint32_t *list;  // of all such columns
     uint32_t *panel; // a block of them, packed
     const uint8_t *from; // the block of columns, packed
-    const float *extra;  // what is behind its blocks of weights, see gemm.h
+    const float *extra;  // what follows its blocks of weights, see gemm.h
     uint32_t most;       // rows and columns of a block
-    uint32_t part;       // of k, that has a norm
+    uint32_t part;       // of k, with a norm
     uint32_t parts;
-    uint32_t looks;   // 0: block by block
-    float deviations; // of sums of products that looks are planned with
+    uint32_t looks;   // checks; 0: block by block
+    float deviations; // of sums of products, for planning the checks
     uint32_t listed;  // columns
     uint32_t rows;    // of this block
     uint32_t columns;
@@ -43,63 +43,65 @@ typedef struct groups {
 // Rows without zero points as float16; their norms in each part of k.
 void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za");
 
-// Weights of the block of columns times their scales as float16.
+// Multiplies the weights of the block of columns by their scales, as float16.
 void xnn_sme_groups_columns(const groups_t *groups) __arm_streaming __arm_preserves(
     "za");
 
-// How sums of a block of columns are added: where they are looked at, with what bounds,
-// and which columns are summed apart. `again`: those stay.
+// Plans how sums of a block of columns are added: where they are checked, with what
+// bounds, and which columns are summed apart. `again`: keep these columns.
 void xnn_sme_groups_plan(groups_t *groups,
                          bool again) __arm_streaming __arm_preserves("za");
 
-// How far sums may be from the middle of what they are at both ends of a part, by the
-// limit.
+// How far sums may be from the middle between their values at both ends of a part,
+// relative to the limit.
 svfloat32x2_t
 xnn_sme_groups_spread(const groups_t *groups,
                       uint32_t part) __arm_streaming __arm_preserves("za");
 
-// The same of each part, not by the limit, to `bounds` behind the first; their sum.
+// The same for each part, not relative to the limit, to `bounds` after the first;
+// returns their sum.
 svfloat32x2_t
 xnn_sme_groups_spreads(const groups_t *groups) __arm_streaming __arm_preserves("za");
 
-// Bounds in place of what sums may spread before each look.
+// Replaces the possible spread of sums before each check by bounds.
 void xnn_sme_groups_bounds(const groups_t *groups) __arm_streaming __arm_preserves(
     "za");
 
-// The block of rows and columns to the output.
+// Stores the block of rows and columns to the output.
 void xnn_sme_groups_block(groups_t *groups) __arm_streaming __arm_inout("za");
 
-// Tiles 0 to 3 become the sums of a block, divided by `back`. No: they are not.
+// Tiles 0 to 3 become the sums of a block, divided by `back`. False if they are not
+// exact.
 bool xnn_sme_groups_add(groups_t *groups) __arm_streaming __arm_inout("za");
 
-// Tiles become what sums begin with.
+// Tiles become the initial sums.
 void xnn_sme_groups_begin(const groups_t *groups) __arm_streaming __arm_inout("za");
 
 // Adds the products of k from `k` to `end` to the tiles.
 void xnn_sme_groups_multiply(const groups_t *groups, uint32_t k,
                              uint32_t end) __arm_streaming __arm_inout("za");
 
-// Adds zero points times a number of each column.
+// Adds zero points times a value of each column.
 void xnn_sme_groups_lift(const groups_t *groups,
                          svfloat32x2_t columns) __arm_streaming __arm_inout("za");
 
-// Memory to tiles.
+// Loads memory into tiles.
 void xnn_sme_groups_load(const groups_t *groups) __arm_streaming __arm_inout("za");
 
-// Sums of tiles before number k become those before `end` as XNNPACK adds, block by
-// block, also in memory. No: sums of a block are not exact.
+// Turns sums in tiles before product k into those before `end` as XNNPACK adds, block
+// by block, also in memory. False if sums of a block are not exact.
 bool xnn_sme_groups_blocks(const groups_t *groups, uint32_t k,
                            uint32_t end) __arm_streaming __arm_inout("za");
 
-// Columns of the list, which are not in the output yet.
+// Computes the columns of the list, which are not in the output yet.
 void xnn_sme_groups_apart(const groups_t *groups) __arm_streaming __arm_inout("za");
 
-// Numbers of one row and a block of columns, which begins at `w`.
+// Results of one row and a block of columns, which begins at `w`.
 void xnn_sme_groups_row(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                         const uint8_t *w) __arm_streaming __arm_preserves("za");
 
 // Adds the products of a row, which begins at `a`, with a block of columns to four sums
-// each; the first begins with `starts`. Those are added, too. In 1/16 of their scales.
+// each; the first begins with `starts`. Also adds up these. In 1/16 of their scales.
 svfloat32x2_t
 xnn_sme_groups_half(const ember_xnn_sme_t *gemm, const int8_t *a, const uint8_t *w,
                     uint32_t columns,
@@ -119,7 +121,7 @@ sme_group_k(const groups_t *groups,
     return k < groups->gemm->k ? k : groups->gemm->k;
 }
 
-// A number of the columns: one of XNN_SME_GROUP_*.
+// A value of each column: one of XNN_SME_GROUP_*.
 static inline svfloat32x2_t
 sme_group_extra(const groups_t *groups,
                 uint32_t number) __arm_streaming __arm_preserves("za") {
@@ -127,7 +129,7 @@ sme_group_extra(const groups_t *groups,
                       groups->columns);
 }
 
-// A number of the columns in a part.
+// A value of each column in a part.
 static inline svfloat32x2_t
 sme_group_number(const groups_t *groups, uint32_t part,
                  uint32_t number) __arm_streaming __arm_preserves("za") {
@@ -135,7 +137,7 @@ sme_group_number(const groups_t *groups, uint32_t part,
                            XNN_SME_GROUP_PARTS + XNN_SME_GROUP_NUMBERS * part + number);
 }
 
-// Sums of a row, divided by `back`, become numbers without bounds.
+// Sums of a row, divided by `back`, become results without bounds.
 static inline svfloat32x2_t
 sme_group_numbers(svfloat32x2_t sums, svfloat32x2_t back, float scale,
                   svfloat32x2_t bias) __arm_streaming __arm_preserves("za") {
@@ -148,7 +150,7 @@ sme_group_numbers(svfloat32x2_t sums, svfloat32x2_t back, float scale,
                          svadd_f32_x(all, x1, svget2_f32(bias, 1)));
 }
 
-// Writes two vectors of numbers in bounds.
+// Stores two vectors of results in bounds.
 static inline void sme_group_put(const ember_xnn_sme_t *gemm, size_t at,
                                  svfloat32x2_t numbers, svbool_t c0,
                                  svbool_t c1) __arm_streaming __arm_preserves("za") {

@@ -4,16 +4,16 @@
 // block after block, each times its scale in one rounding.
 //
 // Outer products of float16, which are elements without zero points and weights times
-// scales, add two products in one step. Behind a few parts of k follows their lift,
-// zero points times weights, and sums are XNNPACK's again: all are multiples of the
-// last bit of a column's smallest scale, and as long as none is beyond the limit, 2^24
-// of that, nothing is rounded either way.
+// scales, add two products in one step. After a few parts of k their lift, zero points
+// times weights, is added, and sums are XNNPACK's again: all are multiples of the last
+// bit of a column's smallest scale, and as long as none exceeds the limit, 2^24 of
+// that, nothing is rounded either way.
 //
-// Is none? Sums are looked at where a few parts end. Of two such sums, those between
-// them are not far from the middle: products add x first and y then, so that a sum is
-// (x - y) / 2 from it, at most half of what the norms of row and column are,
-// multiplied; and lifts likewise. If both ends are within the limit less that spread,
-// nothing was rounded. Else parts are added again, block by block.
+// To check this, sums are examined after every few parts. Sums in between are not far
+// from the middle of two examined ones: if products add first x and then y, a sum is (x
+// - y) / 2 from it, at most half the product of the norms of row and column; lifts
+// likewise. If both ends are within the limit minus that spread, nothing was rounded.
+// Otherwise parts are added again, block by block.
 #include "groups.h"
 
 // --- sums ----------------------------------------------------------------------------
@@ -58,7 +58,7 @@ static uint32_t begin_of(const groups_t *groups,
     return look > 0 ? groups->ends[look - 1] : 0;
 }
 
-// Adds what is before a look to the tiles.
+// Adds what comes before a check to the tiles.
 static void add_parts(const groups_t *groups,
                       uint32_t look) __arm_streaming __arm_inout("za") {
     const float *lifts = groups->lifts + (size_t)look * groups->most;
@@ -66,9 +66,9 @@ static void add_parts(const groups_t *groups,
     xnn_sme_groups_lift(groups, sme_floats(lifts, groups->most));
 }
 
-// --- looks ---------------------------------------------------------------------------
+// --- checks --------------------------------------------------------------------------
 
-// Are all sums within the bounds at the beginning?
+// Whether all sums are within the bounds at the beginning.
 static bool
 begins_within(const groups_t *groups) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
@@ -111,10 +111,10 @@ static bool is_within(const groups_t *groups,
     return !svptest_any(all, svnot_b_z(all, within));
 }
 
-// --- sums with looks -----------------------------------------------------------------
+// --- sums with checks ----------------------------------------------------------------
 
-// Sums before a look that failed become those behind it: from where they were last
-// added block by block, which is before look `from`.
+// Turns sums before a failed check into those after it, from where they were last added
+// block by block, which is before check `from`.
 static bool add_again(const groups_t *groups, uint32_t from,
                       uint32_t look) __arm_streaming __arm_inout("za") {
     if (from == 0) {
@@ -128,7 +128,7 @@ static bool add_again(const groups_t *groups, uint32_t from,
     return xnn_sme_groups_blocks(groups, begin_of(groups, look), groups->ends[look]);
 }
 
-// After looks failed: more of them, if parts were many; block by block, if most did.
+// After failed checks: more checks, if parts were many; block by block, if most failed.
 static void learn(groups_t *groups, uint32_t failed,
                   uint32_t numbers) __arm_streaming __arm_preserves("za") {
     if (numbers > failed * groups->part) {

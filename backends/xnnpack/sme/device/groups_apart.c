@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns that are summed apart, block by block: a few of each block of columns, whose
-// sums are likely to be rounded, stand beside each other in a block of their own. What
-// the other blocks made of them is written over.
+// Columns that are summed apart, block by block: a few columns of each block, whose
+// sums are likely to be rounded, are collected in a block of their own. They replace
+// the results of the other blocks.
 #include "groups.h"
 
-// A column of the list in turn, the last one again where there are no more.
+// The next column of the list; past the end the last one again.
 static uint32_t column_at(const groups_t *groups,
                           uint32_t i) __arm_streaming __arm_preserves("za") {
     return groups->list[i < groups->listed ? i : groups->listed - 1];
 }
 
-// Packed columns are of whole blocks.
+// Packed columns consist of whole blocks.
 static const uint32_t *packed_at(const groups_t *groups,
                                  uint32_t i) __arm_streaming __arm_preserves("za") {
     const uint32_t most = groups->most;
@@ -51,7 +51,7 @@ static void gather_bias(const groups_t *groups, uint32_t first,
     }
 }
 
-// Rows of the block to where their columns belong.
+// Stores rows of the block where their columns belong.
 static void scatter(const groups_t *groups, uint32_t first, uint32_t row,
                     uint32_t rows) __arm_streaming __arm_preserves("za") {
     const uint32_t n = groups->gemm->n;

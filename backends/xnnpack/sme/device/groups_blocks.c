@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parts of sums that are rounded: blocks of weights are summed from zero and added to
-// XNNPACK's sums, which are in memory meanwhile, one by one.
+// Parts with sums that are rounded: blocks of weights are summed from zero and added
+// one by one to XNNPACK's sums, which are kept in memory.
 #include "groups.h"
 
-// Half of the tiles to memory: added to what is there, or in its place.
+// Half of the tiles to memory: added to what is there, or replacing it.
 static inline __attribute__((always_inline)) void
 put_half(const groups_t *groups, bool lower,
          bool add) __arm_streaming __arm_inout("za") {
@@ -47,7 +47,7 @@ void xnn_sme_groups_load(const groups_t *groups) __arm_streaming __arm_inout("za
     }
 }
 
-// What a zero point of one adds with a block, of which this is the word behind weights.
+// What a zero point of one adds with a block; the word that follows its weights.
 static svfloat32_t lift_of(svint32_t word,
                            svfloat32_t scales) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
@@ -68,7 +68,7 @@ static svfloat32x2_t block_lift(const groups_t *groups,
                          lift_of(svget2_s32(words, 1), svget2_f32(scales, 1)));
 }
 
-// Are sums of the blocks of a part exact? They are no more than twice its spread.
+// Whether sums of the blocks of a part are exact. They are at most twice its spread.
 static bool exact_blocks(const groups_t *groups,
                          uint32_t part) __arm_streaming __arm_preserves("za") {
     enum { ALWAYS = 32 };

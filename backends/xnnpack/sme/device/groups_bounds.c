@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How far sums may be from the middle between two looks, and what they may be at looks:
-// see groups_add.c.
+// How far sums may be from the middle between two checks, and what they may be at
+// checks: see groups_add.c.
 #include "groups.h"
 #include "pairs.h"
 
@@ -22,7 +22,7 @@ xnn_sme_groups_spread(const groups_t *groups,
                          spread_of(svget2_f32(own, 1), norm, zero));
 }
 
-// The same, not by the limit.
+// The same, not relative to the limit.
 static svfloat32x2_t spread_at(const groups_t *groups,
                                uint32_t part) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
@@ -45,7 +45,7 @@ xnn_sme_groups_spreads(const groups_t *groups) __arm_streaming __arm_preserves("
     return sum;
 }
 
-// Not a number: nowhere; infinite: columns are summed apart, too.
+// With NaN or infinity, columns are summed apart, too.
 static svfloat32_t bound_of(svfloat32_t before, svfloat32_t after, svfloat32_t limit,
                             svfloat32_t mark) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();

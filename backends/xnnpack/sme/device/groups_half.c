@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows with scales per block of weights, to float16: four sums of a row and a column
-// (numbers.h). Of four elements that an SDOT adds, two are made zeros.
+// (numbers.h). Of four elements that an SDOT adds, two are set to zero.
 #include "groups.h"
 
-// Of one vector of columns.
+// For one vector of columns.
 typedef svint32x4_t whole_t;
 typedef svfloat32x4_t real_t;
 
@@ -13,8 +13,8 @@ static inline svint8_t half_of(svint8_t x,
     return svreinterpret_s8_u32(svand_n_u32_x(svptrue_b32(), all, pair));
 }
 
-// Adds the products of a word of weights, eight elements of x from word 2 * `at` on:
-// pairs of them, apart.
+// Adds the products of a word of weights and eight elements of x from word 2 * `at` on:
+// pairs of them, separately.
 static inline __attribute__((always_inline)) whole_t
 add_word(whole_t sums, svuint32_t word, svint8_t x0, svint8_t x1,
          bool second) __arm_streaming __arm_preserves("za") {
@@ -39,7 +39,7 @@ static inline svfloat32_t add(svfloat32_t sum, svint32_t own,
     return svmla_f32_x(all, sum, svcvt_f32_s32_x(all, own), scale);
 }
 
-// Adds a block's sums in its scales, which are the upper halves of `word`.
+// Adds a block's sums times its scales, which are the upper halves of `word`.
 static inline __attribute__((always_inline)) real_t add_block(
     real_t sums, whole_t own, svint32_t word) __arm_streaming __arm_preserves("za") {
     const svfloat32_t scale =

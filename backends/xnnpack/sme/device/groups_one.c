@@ -2,8 +2,8 @@
 // Rows one by one, with scales per block of weights.
 #include "groups.h"
 
-// Elements count from -128 on: that many times the sum of a block's weights, which is
-// the lower half of its word, sixteen times as all sums here.
+// Elements count from -128 on, so a sum begins with that many times the sum of a
+// block's weights, the lower half of its word, times 16 like all sums here.
 static inline svint32_t begin(svint32_t word) __arm_streaming __arm_preserves("za") {
     return svmlalb_n_s32(svdup_s32(0), svreinterpret_s16_s32(word), 16 * -INT8_MIN);
 }
@@ -52,7 +52,7 @@ static svfloat32x2_t add_all(const ember_xnn_sme_t *gemm, const int8_t *a,
                : add_blocks(gemm, a, w, columns, sums);
 }
 
-// Scale and bias are one step to float16, and two to float32.
+// Scale and bias are applied in one step for float16, and in two for float32.
 static svfloat32x2_t numbers_of(svfloat32x2_t sums, svfloat32x2_t back, float scale,
                                 svfloat32x2_t bias,
                                 bool half) __arm_streaming __arm_preserves("za") {
@@ -66,15 +66,14 @@ static svfloat32x2_t numbers_of(svfloat32x2_t sums, svfloat32x2_t back, float sc
                          svmla_n_f32_x(all, svget2_f32(bias, 1), x1, scale));
 }
 
-// Sums of a row and a block of columns, whose numbers behind the weights are `extra`.
+// Sums of a row and a block of columns; the values after the weights are `extra`.
 static svfloat32x2_t sums_of(const ember_xnn_sme_t *gemm, uint32_t row,
                              uint32_t columns, const uint8_t *w,
                              const float *extra) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svfloat32x2_t starts =
         sme_floats(extra + (size_t)columns * XNN_SME_GROUP_START, columns);
-    // While they are added they are sixteen times what they are, and have scales of
-    // their own.
+    // While they are added they are scaled by 16 and by scales of their own.
     const svfloat32x2_t scales =
         sme_floats(extra + (size_t)columns * XNN_SME_GROUP_SCALE, columns);
     const svfloat32_t f0 = svmul_n_f32_x(all, svget2_f32(scales, 0), 0x1p-4f);

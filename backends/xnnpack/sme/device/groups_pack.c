@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows and columns of products with scales per block of weights as float16, in which
-// both are exact.
+// Rows and columns of products with scales per block of weights as float16, which
+// represents both exactly.
 #include "groups.h"
 
 // --- rows ----------------------------------------------------------------------------
 
-// Of eight elements pairs (0, 2), (4, 6), (1, 3), (5, 7) become words, as halves of
-// packed weights have them.
+// Of eight elements, pairs (0, 2), (4, 6), (1, 3), (5, 7) become words, in the order of
+// the nibbles of packed weights.
 static inline __attribute__((always_inline)) void
 convert(svint8_t x, svint8_t zero, svbool_t h0, svbool_t h1,
         uint16_t *to) __arm_streaming __arm_preserves("za") {
@@ -87,7 +87,7 @@ static void find_norms(const groups_t *groups, uint32_t row,
 void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za") {
     const ember_xnn_sme_t *gemm = groups->gemm;
     const ember_xnn_row_t *from = gemm->dynamic.rows;
-    uint8_t *rows = groups->w; // not in use yet
+    uint8_t *rows = groups->w; // unused as yet
     const size_t bytes = 2 * (size_t)gemm->k;
     for (uint32_t i = 0; i < groups->parts + 2; i += (uint32_t)svcntw()) {
         svst1_f32(svwhilelt_b32_u32(i, groups->parts + 2), groups->norms + i,
@@ -112,7 +112,7 @@ void xnn_sme_groups_rows(const groups_t *groups) __arm_streaming __arm_inout("za
 void xnn_sme_groups_unpack(const uint8_t *from, uint8_t *to, size_t blocks,
                            size_t words) __arm_streaming __arm_preserves("za");
 
-// Pair j of a word of weights, which are times 2^12 as integers, times scales.
+// Pair j of a word of weights, which are integers times 2^12, times scales.
 static inline svuint32_t
 pair_of(svint16_t word, uint32_t j,
         svfloat16_t scale) __arm_streaming __arm_preserves("za") {
@@ -124,7 +124,7 @@ pair_of(svint16_t word, uint32_t j,
     return svreinterpret_u32_f16(svmul_f16_x(all, svcvt_f16_s16_x(all, weight), scale));
 }
 
-// Words of two vectors of columns, left and right; `whole` ones lie behind each other.
+// Words of two vectors of columns, left and right; the `whole` ones are adjacent.
 static inline __attribute__((always_inline)) void
 put_pairs(uint32_t *to, const uint32_t *from, uint32_t columns, bool whole,
           svfloat16_t s0, svfloat16_t s1) __arm_streaming __arm_preserves("za") {

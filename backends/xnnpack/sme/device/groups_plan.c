@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// How sums of a block of columns are added, see groups_add.c: behind which parts of k
-// they are looked at, and which columns are likely not to pass.
+// Plans how sums of a block of columns are added, see groups_add.c: after which parts
+// of k they are checked, and which columns are likely to fail.
 #include "groups.h"
 #include "pairs.h"
 
-// Sums are looked at after so many numbers at the latest.
+// Sums are checked at least every this many products.
 enum { MOST_NUMBERS = 8192 };
 
-// Columns stand apart while they are one of so many.
+// Columns are summed apart if at most one of this many is.
 enum { FEW_COLUMNS = 4 };
 
-// Deviations of a sum that one part is tried with: a column that stands apart costs as
-// much as a few parts added again.
+// The deviations of a sum that one part is tried with: a column that is summed apart
+// costs as much as adding a few parts again.
 #define SINGLE_DEVIATIONS 0.75f
 
-// What a spread may be.
+// The maximum of a spread.
 static svfloat32x2_t
 sure_of(const groups_t *groups) __arm_streaming __arm_preserves("za") {
     return sme_pair_times(sme_group_extra(groups, XNN_SME_GROUP_LIMIT),
                           XNN_SME_GROUP_SURE);
 }
 
-// What a sum and its spread may be together so that it will pass, should sums of
-// products be so many deviations. Half the norms of k numbers, which `spreads` of all
-// parts are about, are as many of those as half of the root of k is.
+// The maximum of a sum and its spread for the check to pass, if sums of products are
+// this many deviations. Half the norms of k elements, which is about the `spreads` of
+// all parts, is as many of those as half the root of k.
 static svfloat32x2_t room_of(const groups_t *groups, svfloat32x2_t spreads,
                              float deviations) __arm_streaming __arm_preserves("za") {
     const float share = -2 * deviations / __builtin_sqrtf((float)groups->gemm->k);
@@ -32,7 +32,7 @@ static svfloat32x2_t room_of(const groups_t *groups, svfloat32x2_t spreads,
                         sme_pair_times(spreads, share));
 }
 
-// Columns that will not pass, whose sums go from one number to another.
+// Columns that will fail, because their sums go from one value to another.
 static svbool_t will_fail(svfloat32_t from, svfloat32_t to, svfloat32_t spread,
                           svfloat32_t room,
                           svfloat32_t sure) __arm_streaming __arm_preserves("za") {
@@ -43,7 +43,7 @@ static svbool_t will_fail(svfloat32_t from, svfloat32_t to, svfloat32_t spread,
     return svnot_b_z(all, svcmple_f32(within, spread, sure));
 }
 
-// What sums without elements, and a mean zero point, are behind a part.
+// Sums without elements, and with a mean zero point, after a part.
 static svfloat32x2_t behind(const groups_t *groups, svfloat32x2_t sums,
                             uint32_t part) __arm_streaming __arm_preserves("za") {
     const float zero = groups->norms[groups->parts + 1];
@@ -57,7 +57,7 @@ first_sums(const groups_t *groups) __arm_streaming __arm_preserves("za") {
                           groups->norms[groups->parts + 1]);
 }
 
-// Columns that will not pass even when sums are looked at behind each part.
+// Columns that will fail even if sums are checked after each part.
 static void set_marks(const groups_t *groups,
                       svfloat32x2_t spreads) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
@@ -97,7 +97,7 @@ unless_marked(const groups_t *groups,
                          svsel_f32(p1, any, svget2_f32(a, 1)));
 }
 
-// Looks behind as many parts as will pass, at least one; their spreads.
+// Checks after as many parts as will pass, at least one; returns their spreads.
 static void set_looks(groups_t *groups,
                       svfloat32x2_t spreads) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
@@ -154,7 +154,7 @@ static void list_marked(groups_t *groups) __arm_streaming __arm_preserves("za") 
     }
 }
 
-// Can columns stand beside those of other blocks?
+// Whether columns can be collected with those of other blocks.
 static bool may_list(const groups_t *groups,
                      uint32_t count) __arm_streaming __arm_preserves("za") {
     const bool whole = groups->columns == groups->most;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines of an image that are copied beside their padding.
+// Rows of an image that are copied with their padding.
 #ifndef EMBER_XNNPACK_SME_LINES_H
 #define EMBER_XNNPACK_SME_LINES_H
 
@@ -22,8 +22,8 @@ static inline void sme_fill(int8_t *to, int8_t number,
     }
 }
 
-// Where `count` lines from `top` on lie: in `count` slots in turn, those outside of the
-// image in one behind them.
+// Where `count` rows from `top` on are: in a ring of `count` slots; rows outside the
+// image share one after it.
 static inline void
 sme_slots(const ember_xnn_axis_t *down, int32_t top, int32_t count, const int8_t *slots,
           size_t line, const int8_t **lines) __arm_streaming __arm_preserves("za") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two vectors of float32, of columns beside each other.
+// Two vectors of float32, of adjacent columns.
 #ifndef EMBER_XNNPACK_SME_PAIRS_H
 #define EMBER_XNNPACK_SME_PAIRS_H
 

@@ -37,8 +37,8 @@ static inline __attribute__((always_inline)) ember_xnn_limits_t find_limits(
     return (ember_xnn_limits_t){svminv_f32(all, low), svmaxv_f32(all, high)};
 }
 
-// How numbers of a row become elements. `bounded` where one may be rounded past the
-// range, or is NaN.
+// How values of a row become elements. `bounded` if one may be rounded past the range,
+// or is NaN.
 typedef struct rounding {
     float factor;
     ember_xnn_range_t range;
@@ -59,7 +59,7 @@ round_one(const rounding_t *to, svfloat32_t x) __arm_streaming __arm_preserves("
     return svreinterpret_s32_f32(svadd_f32_x(all, y, magic));
 }
 
-// Two vectors of numbers as low bytes of halfwords.
+// Two vectors of values as low bytes of halfwords.
 static inline __attribute__((always_inline)) svint16_t
 round_two(const rounding_t *to, const void *x, size_t at,
           uint32_t vector) __arm_streaming __arm_preserves("za") {
@@ -104,7 +104,7 @@ static void quantize_as(const rounding_t *to, const void *x, int8_t *y,
     }
 }
 
-// As xnn_half_factor(), which this mode cannot call.
+// Like xnn_half_factor(), which cannot be called in this mode.
 static float half_factor(float factor) __arm_streaming {
     return (float)(_Float16)factor;
 }

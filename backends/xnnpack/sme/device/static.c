@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static int8: sums begin with the bias and without the input's zero point, and are
-// brought to the output's scale in float32.
+// Static int8: sums begin with the bias minus the input's zero point, and are brought
+// to the output's scale in float32.
 #include "static.h"
 #include "dot.h"
 
-// Sums of columns behind a block of them.
+// Sums of columns after a block of them.
 static const uint8_t *sums_of(const ember_xnn_sme_t *gemm, const uint8_t *w,
                               uint32_t columns) __arm_streaming __arm_preserves("za") {
     return w + 4 * (size_t)xnn_sme_words(gemm->kind, gemm->k) * columns;
@@ -33,7 +33,7 @@ static inline void put(int8_t *y, svint32_t left, svint32_t right,
     svst1b_s16(columns, y, svadd_s16_x(svptrue_b16(), both, zero));
 }
 
-// The same of no more than one vector of columns.
+// The same for at most one vector of columns.
 static inline void put_narrow(int8_t *y, svint32_t sums, svfloat32x2_t factors,
                               svint32_t low, svint32_t high, svint16_t zero,
                               svbool_t columns) __arm_streaming __arm_preserves("za") {
@@ -42,7 +42,7 @@ static inline void put_narrow(int8_t *y, svint32_t sums, svfloat32x2_t factors,
     svst1b_s32(columns, y, svreinterpret_s32_s16(number));
 }
 
-// Row i of tiles beside each other.
+// Row i of adjacent tiles.
 static inline __attribute__((always_inline)) void
 put_row(int8_t *y, bool lower, bool narrow, uint32_t i, svfloat32x2_t factors,
         svint32_t low, svint32_t high, svint16_t zero,

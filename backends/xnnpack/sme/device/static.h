@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static int8: how sums begin, and how they become numbers of the output.
+// Static int8: the initial sums, and how sums become elements of the output.
 #ifndef EMBER_XNNPACK_SME_STATIC_H
 #define EMBER_XNNPACK_SME_STATIC_H
 
 #include "block.h"
 
-enum { SME_HALF = 0x4b400000 }; // bits of 1.5 * 2^23, whose last bit counts ones
+enum { SME_HALF = 0x4b400000 }; // bits of 1.5 * 2^23, whose last bit has the value 1
 
-// bias - zero * sum of the column, of those that lie in `sums`.
+// bias - zero * sum of the column; the sums are in `sums`.
 static inline svint32x2_t
 sme_first_sums(const ember_xnn_sme_static_t *fixed, const uint8_t *sums,
                uint32_t column,
@@ -40,7 +40,7 @@ sme_factors(const ember_xnn_sme_static_t *fixed, uint32_t column,
                          svdiv_n_f32_x(all, s1, fixed->out_scale));
 }
 
-// Both of these of two vectors of columns at place `column` of lists.
+// Both of these for two vectors of columns at index `column` of lists.
 static inline void
 sme_store_columns(const ember_xnn_sme_static_t *fixed, const uint8_t *sums,
                   uint32_t column, uint32_t columns, int32_t *start,
@@ -55,12 +55,12 @@ sme_store_columns(const ember_xnn_sme_static_t *fixed, const uint8_t *sums,
 }
 
 // Sums as int8 in the low halves of bits of floats: rounded, then bounded as integers,
-// which floats are ordered like.
+// which have the same order as floats.
 static inline svint16_t sme_bits(svint32_t sums, svfloat32_t factors, svint32_t low,
                                  svint32_t high) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
     const svfloat32_t half = svreinterpret_f32_s32(svdup_s32(SME_HALF));
-    // Merging keeps the register.
+    // Merging avoids a second register.
     const svfloat32_t real = svcvt_f32_s32_m(svreinterpret_f32_s32(sums), all, sums);
     const svfloat32_t x = svmul_f32_x(all, real, factors);
     const svint32_t bits = svreinterpret_s32_f32(svadd_f32_x(all, x, half));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows that lie behind each other become columns of words, turned over by a tile.
+// Adjacent rows become columns of words, transposed by a tile.
 #include "block.h"
 
-// turn.S: a tile of `rows` rows and `words` words, of which `bytes` bytes are there.
+// turn.S: a tile of `rows` rows and `words` words, of which `bytes` bytes exist.
 void xnn_sme_turn_once(const uint8_t *from, size_t stride, size_t rows, size_t bytes,
                        uint32_t *to, size_t lanes,
                        size_t words) __arm_streaming __arm_inout("za");

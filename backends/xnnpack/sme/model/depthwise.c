@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What device/depthwise.c computes, without its instructions.
+// A model of device/depthwise.c, without its instructions.
 #include "backends/xnnpack/sme/depthwise.h"
 
 static int8_t number_of(const ember_xnn_sme_depthwise_t *job, const int8_t *image,

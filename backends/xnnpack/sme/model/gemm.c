@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What device/gemm.c and its neighbours compute, without their instructions.
+// A model of device/gemm.c and its neighbours, without their instructions.
 #include "backends/xnnpack/sme/sme_weights.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static uint32_t words_of(const ember_xnn_sme_t *gemm) {
     return few != NULL ? few->words : xnn_sme_words(gemm->kind, gemm->k);
 }
 
-// Word `word` of a packed column; the one behind the last is its sum.
+// Word `word` of a packed column; its sum follows the last one.
 static uint32_t word_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t word) {
     const uint32_t most = xnn_sme_columns();
     const uint32_t first = column / most * most;
@@ -56,7 +56,7 @@ static float real_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
 
 enum { OUTSIDE = -1 };
 
-// Where product k of a row finds its number in a.
+// Where product k of a row finds its element in a.
 static int64_t index_of(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t k) {
     const ember_xnn_window_t *window = gemm->window;
     if (window == NULL) {
@@ -107,7 +107,7 @@ static float real_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column
     return sum;
 }
 
-// (number - zero) * weight; what lies outside of an image is the zero point.
+// (element - zero) * weight; outside an image the element is the zero point.
 static int32_t whole_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                          int32_t zero) {
     const uint32_t last = words_of(gemm);
@@ -141,7 +141,7 @@ static void put_static(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t colum
     ((int8_t *)gemm->y)[at] = xnn_quantize((float)(int32_t)sum * factor, &fixed->range);
 }
 
-// A word of a column with scales per block: of weights, or the one behind them.
+// A word of a column with scales per block: of weights, or the one after them.
 static uint32_t group_word(const ember_xnn_sme_t *gemm, uint32_t column,
                            uint32_t word) {
     const uint32_t most = xnn_sme_columns();
@@ -160,7 +160,7 @@ static float group_number(const ember_xnn_sme_t *gemm, uint32_t column,
     return ember_float_from(group_word(gemm, column, words + number));
 }
 
-// Adds two products in `step` of each block, from the `first` on; elements count from
+// Adds two products in every `step` of each block, from `first` on; elements count from
 // `zero` on.
 static float add_groups(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column,
                         uint32_t first, uint32_t step, int32_t zero, float all) {

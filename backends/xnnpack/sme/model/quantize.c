@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What device/quantize.c computes, without its instructions.
+// A model of device/quantize.c, without its instructions.
 #include "backends/xnnpack/sme/gemm.h"
 
 static float number_of(const ember_xnn_sme_quantize_t *job, size_t index) {

@@ -61,9 +61,9 @@ def plan_header(model: Improved, plan: Plan, labels: Sequence[str] = ()) -> str:
     guard = f"{model.identifier.upper()}_PLAN_H"
     lines = [HEAD + f"// Memory of {model.identifier} on {plan.board.name}, in bytes."]
     lines += [f"#ifndef {guard}", f"#define {guard}", ""]
-    own = f"EMBER_{model.identifier.upper()}_MODEL_BYTES"
-    lines += [f"#define {own} {plan.model_bytes}", "#ifndef EMBER_MODEL_BYTES"]
-    lines += [f"#define EMBER_MODEL_BYTES {own} // of the first model", "#endif"]
+    size_name = f"EMBER_{model.identifier.upper()}_MODEL_BYTES"
+    lines += [f"#define {size_name} {plan.model_bytes}", "#ifndef EMBER_MODEL_BYTES"]
+    lines += [f"#define EMBER_MODEL_BYTES {size_name} // of the first model", "#endif"]
     for region in plan.regions:
         lines.append(f"#define {_size_name(region)} {region.size} // {region.memory}")
     lines += edges.macros(model, plan, labels)
@@ -209,7 +209,7 @@ def _method_entry(index: int, method: MethodPlan, spans: int, prepared: bool) ->
             f"        .name = {c_string(method.method.name)},",
             f"        .arena = {_span(method.arena)},",
             f"        .planned = planned_{index},",
-            f"        .cleared = {f'cleared_{index}' if spans else '0'},",
+            f"        .cleared = {'cleared' if spans else 'planned'}_{index},",
             f"        .planned_count = {len(method.planned)},",
             f"        .cleared_count = {spans},",
             f"        .input_count = {len(method.inputs)},",

@@ -19,12 +19,15 @@ def show(console: Console, shown: Sequence[Course], courses: Sequence[Course]) -
     for course in shown:
         title = " ".join(filter(None, (course.program, course.board, course.options)))
         columns = (f">{name}" for name in COUNTED)
-        table = output.table("run", "Ember", "", *columns, title=plain(title))
-        for moment in steps(course):
+        names = ("run", "Ember", "changed", "")
+        table = output.table(*names, *columns, title=plain(title))
+        lines = steps(course)
+        for before, moment in zip([None, *lines], lines, strict=False):
             figures = (getattr(moment.result, name) for name in COUNTED)
             table.add_row(
                 plain(moment.run.name),
                 moment.run.version,
+                ", ".join(moment.changes(before)) if before else "",
                 moment.result.status,
                 *("" if figure is None else f"{figure:,}" for figure in figures),
             )
@@ -54,7 +57,8 @@ def to_json(course: Course) -> dict[str, Any]:
     runs = [
         {"run": moment.run.name, "began": moment.run.began}
         | {"version": moment.run.version, "sdk": moment.run.sdk}
+        | {"content": moment.content, "changed": list(changes)}
         | asdict(moment.result)
-        for moment in course.moments
+        for moment, changes in zip(course.moments, course.changes, strict=True)
     ]
     return facts | {"runs": runs}

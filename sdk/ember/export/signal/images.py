@@ -1,12 +1,15 @@
 """The operators ember::* on images, as PyTorch computes them: whole numbers alone, so
 that boards give the same bits.
 
+ember::gray_bayer(pixels, red)        (.., 2 h, 2 w) -> (.., h, w)
+ember::rgb_bayer(pixels, red)         (.., 2 h, 2 w) -> (.., 3, h, w)
 ember::gray_rgb565(pixels)            (..) -> (..)              luma of BT.601
 ember::rgb_rgb565(pixels)             (.., h, w) -> (.., 3, h, w)
 ember::rgb_yuv422(pixels)             (.., h, 2 w) -> (.., 3, h, w)
 ember::resize_bilinear(image, h, w)   (.., rows, columns) -> (.., h, w)
 
-Pixels are the 16 bits of RGB565, red highest, as int16, or bytes Y U Y V of two pixels;
+Pixels are the 16 bits of RGB565, red highest, as int16, or bytes Y U Y V of two pixels,
+or those of a Bayer sensor, where `red` is 2 row + column of red in cells of 2 x 2;
 images are uint8.
 """
 
@@ -17,11 +20,27 @@ from typing import Any
 from ember.export.packages import need
 
 SCHEMAS = {
+    "gray_bayer": "Tensor pixels, int red",
+    "rgb_bayer": "Tensor pixels, int red",
     "gray_rgb565": "Tensor pixels",
     "rgb_rgb565": "Tensor pixels",
     "rgb_yuv422": "Tensor pixels",
     "resize_bilinear": "Tensor image, int height, int width",
 }
+
+
+def gray_bayer(pixels: Any, red: int) -> Any:
+    cell = _cells(pixels, red)
+    green = 75 * cell[1] + 75 * cell[2]
+    mixed = 77 * cell[0] + green + 29 * cell[3] + 128
+    return (mixed >> 8).to(need("torch").uint8)
+
+
+def rgb_bayer(pixels: Any, red: int) -> Any:
+    torch = need("torch")
+    cell = _cells(pixels, red)
+    colours = [cell[0], (cell[1] + cell[2] + 1) >> 1, cell[3]]
+    return torch.stack(colours, dim=-3).to(torch.uint8)
 
 
 def gray_rgb565(pixels: Any) -> Any:
@@ -55,6 +74,13 @@ def resize_bilinear(image: Any, height: int, width: int) -> Any:
     )
     mixed = tall[..., left] * (256 - across) + tall[..., right] * across
     return ((mixed + 32768) >> 16).to(torch.uint8)
+
+
+def _cells(pixels: Any, red: int) -> list[Any]:
+    """Red, green, the other green, and blue of each cell, int32."""
+    wide = pixels.to(need("torch").int32)
+    places = [red, red ^ 1, red ^ 2, red ^ 3]
+    return [wide[..., place >> 1 :: 2, place & 1 :: 2] for place in places]
 
 
 def _channels(pixels: Any) -> tuple[Any, Any, Any]:

@@ -9,7 +9,7 @@ ember::cfft(z, roots, back)        (.., n, 2) -> (.., n, 2)        fft, or n iff
 ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
-Those on images are in images.py.
+Those on images are in images.py, filters in filters.py.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.packages import need
-from ember.export.signal import images
+from ember.export.signal import filters, images
 
 _SCHEMAS = {
     "rfft": "Tensor x, Tensor roots",
@@ -34,17 +34,18 @@ _SCHEMAS = {
 def defined() -> Any:
     """torch.ops.ember, with all operators and their forms that write to `out`."""
     library = need("torch").library.Library("ember", "DEF")
-    for name, arguments in {**_SCHEMAS, **images.SCHEMAS}.items():
-        library.define(f"{name}({arguments}) -> Tensor")
-        library.define(f"{name}.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)")
-        of_images = name in images.SCHEMAS
-        compute = getattr(images, name) if of_images else globals()[f"_{name}"]
-        kind = "CompositeExplicitAutograd"
-        library.impl(name, compute, kind)
-        library.impl(f"{name}.out", _writing(compute), kind)
+    for name, arguments in _SCHEMAS.items():
+        _define(library, name, arguments, globals()[f"_{name}"])
+    for module in (images, filters):
+        for name, arguments in module.SCHEMAS.items():
+            _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
-    library.impl("band_mm", _band_mm_shape, "Meta")
-    library.impl("band_mm.out", _writing(_band_mm_shape), "Meta")
+    for name, shape in (
+        ("band_mm", _band_mm_shape),
+        ("biquads", filters.biquads_shape),
+    ):
+        library.impl(name, shape, "Meta")
+        library.impl(f"{name}.out", _writing(shape), "Meta")
     _libraries.append(library)  # its operators go when it does
     return need("torch").ops.ember
 
@@ -52,9 +53,30 @@ def defined() -> Any:
 _libraries: list[Any] = []
 
 
+def _define(
+    library: Any, name: str, arguments: str, compute: Callable[..., Any]
+) -> None:
+    count = filters.RESULTS.get(name, 1)
+    names = ["out"] if count == 1 else [f"out{index}" for index in range(count)]
+    types = [f"Tensor({chr(ord('a') + index)}!)" for index in range(count)]
+    outs = ", ".join(map(" ".join, zip(types, names, strict=True)))
+    plain, writes = ", ".join(["Tensor"] * count), ", ".join(types)
+    if count > 1:
+        plain, writes = f"({plain})", f"({writes})"
+    library.define(f"{name}({arguments}) -> {plain}")
+    library.define(f"{name}.out({arguments}, *, {outs}) -> {writes}")
+    kind = "CompositeExplicitAutograd"
+    library.impl(name, compute, kind)
+    library.impl(f"{name}.out", _writing(compute), kind)
+
+
 def _writing(compute: Callable[..., Any]) -> Callable[..., Any]:
-    def write(*arguments: Any, out: Any) -> Any:
-        return out.copy_(compute(*arguments))
+    def write(*arguments: Any, **outs: Any) -> Any:
+        given = compute(*arguments)
+        if "out" in outs:
+            return outs["out"].copy_(given)
+        pairs = zip(sorted(outs), given, strict=True)
+        return tuple(outs[name].copy_(value) for name, value in pairs)
 
     return write
 

@@ -71,6 +71,7 @@ class Text:
 class Vector:
     of: Scalar | Text | Table
     align: int = 1  # of the first item, in bytes, where the schema forces it
+    shared: bool = False  # equal ones are written once, if they are short
 
 
 @dataclass(frozen=True)
@@ -95,6 +96,9 @@ class Field:
 class Table:
     name: str
     fields: tuple[Field, ...]
+    # Scalars are written though they are the default: then tables of the kind share one
+    # vtable, which the device reads once.
+    whole: bool = False
     slots: tuple[int, ...] = field(init=False)  # vtable slot of each field
     slot_count: int = field(init=False)
 

@@ -25,6 +25,10 @@ from ember.files.flat.tables import (
     Vector,
 )
 
+# Longer vectors are not shared: readers give up on a file whose parts they read more
+# than twice on average.
+_MOST_SHARED = 24  # bytes
+
 
 @dataclass(frozen=True)
 class Written:
@@ -70,6 +74,7 @@ class _Writer:
         self._builder = builder
         self._aligns = aligns
         self._vtables: dict[int, dict[Any, int]] = {}  # by the size of their tables
+        self._vectors: dict[tuple[bytes, int], int] = {}  # short ones, by their items
 
     def table(self, table: Table, record: Record) -> int:
         """Write the parts of a table, then the table; its offset."""
@@ -102,6 +107,7 @@ class _Writer:
         """Lay the table out, widest fields first: no padding between them."""
         builder = self._builder
         builder.StartObject(table.slot_count)
+        builder.ForceDefaults(table.whole)
         wide = [entry for entry in slots if entry[1].width > 4]
         narrow = [entry for entry in slots if entry[1].width <= 4]
         for slot, kind, value, default in wide:
@@ -135,7 +141,12 @@ class _Writer:
         of = kind.of
         if isinstance(of, Scalar):
             payload = bytes(value) if of is U8 else _packed(of, value)
-            return self._bytes(payload, of.width, max(align, of.width))
+            if not kind.shared or len(payload) > _MOST_SHARED:
+                return self._bytes(payload, of.width, max(align, of.width))
+            key = payload, of.width
+            if key not in self._vectors:
+                self._vectors[key] = self._bytes(payload, of.width, of.width)
+            return self._vectors[key]
         if isinstance(of, Text):
             offsets = [int(self._builder.CreateString(item)) for item in value]
         else:

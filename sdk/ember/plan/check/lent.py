@@ -38,8 +38,8 @@ def lent_problems(content: bytes, method: str, start: int) -> Iterator[str]:
     for name in ("constants", "mutable_data", "named_data"):
         if getattr(before, name) != getattr(after, name):
             yield f"{name.replace('_', ' ')} of the program"
-    for own, other in zip(before.methods, after.methods, strict=True):
-        yield from _of_method(own, other, loaded=own.name == method)
+    for old, new in zip(before.methods, after.methods, strict=True):
+        yield from _of_method(old, new, loaded=old.name == method)
 
 
 def _of_method(before: Method, after: Method, *, loaded: bool) -> Iterator[str]:

@@ -19,15 +19,15 @@ class Pace:
     every: int = 1
     offset: int = 0
 
-    def of_input(self, made: int, stride: int, further: int) -> Pace | None:
-        """Of what a call reads that makes `made` rows at this pace at a time, and wants
+    def of_input(self, step: int, stride: int, further: int) -> Pace | None:
+        """Of what a call reads that makes `step` rows at this pace at a time, and wants
         row n * stride + further as the newest at its n-th time. None: it is no pace."""
-        common = math.gcd(self.slope, made)
-        slope, made = self.slope // common, made // common
+        common = math.gcd(self.slope, step)
+        slope, step = self.slope // common, step // common
         offset = self.offset // common
-        if slope > 1 and made > 1:
+        if slope > 1 and step > 1:
             return None
-        every = self.every * made
+        every = self.every * step
         if every == 1:
             return Pace(slope * stride, 1, offset * stride + further)
         if stride % every == 0:

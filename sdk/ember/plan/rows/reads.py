@@ -223,16 +223,16 @@ def _transposed(method: Method, index: int, call: KernelCall) -> RowCall | None:
         return None
     if not isinstance(weights, types.Tensor) or len(weights.sizes) != _RANK:
         return None
-    zero, made = -added.value, stride[0]
+    zero, step = -added.value, stride[0]
     reach = dilation[0] * (weights.sizes[1] - 1)
-    before = max((reach - padding[0]) // made, 0)
-    own = padding[0] + before * made
-    extent = (made - 1 + padding[0]) // made + before + 1
+    before = max((reach - padding[0]) // step, 0)
+    own = padding[0] + before * step
+    extent = (step - 1 + padding[0]) // step + before + 1
     # What a node's output has less than it must have, which can only be added.
-    less = made - ((extent - 1) * made - 2 * own + reach + 1)
+    less = step - ((extent - 1) * step - 2 * own + reach + 1)
     if less < 0:  # one row more before, which `own` leaves out at both ends
-        before, own, extent, less = before + 1, own + made, extent + 1, less + made
-    if not (-128 <= zero <= 127 and 0 <= less < max(made, 2)):
+        before, own, extent, less = before + 1, own + step, extent + 1, less + step
+    if not (-128 <= zero <= 127 and 0 <= less < max(step, 2)):
         return None
     read = RowRead(0, call.args[0], extent, 1, before, outside=zero & 0xFF)
     return RowCall(
@@ -241,7 +241,7 @@ def _transposed(method: Method, index: int, call: KernelCall) -> RowCall | None:
         (read,),
         ((4, own), (5, less)),
         scratch=(call.args[13], call.args[14]),
-        made=made,
+        made=step,
         transposed=True,
     )
 

@@ -89,3 +89,19 @@ for rows, columns, height, width in (
     schema = "Tensor image, int height, int width"
     name = f"resize_{rows}x{columns}_{height}x{width}"
     write(name, "resize_bilinear", schema, [images, height, width], out)
+
+pixels = random.integers(0, 256, (2, 6, 8)).astype(np.uint8)
+pixels[0, :2, :4] = [[0, 255, 255, 255], [0, 0, 255, 255]]
+for red in range(4):
+    cells = np.zeros((4, 2, 3, 4), np.int64)  # red, both greens, blue
+    for image, row, column in np.ndindex(2, 3, 4):
+        cell = pixels[image, 2 * row : 2 * row + 2, 2 * column : 2 * column + 2]
+        places = [(red // 2, red % 2), (red // 2, 1 - red % 2)]
+        places += [(1 - red // 2, red % 2), (1 - red // 2, 1 - red % 2)]
+        cells[:, image, row, column] = [cell[place] for place in places]
+    luma = (77 * cells[0] + 75 * (cells[1] + cells[2]) + 29 * cells[3] + 128) // 256
+    planes = np.stack([cells[0], (cells[1] + cells[2] + 1) // 2, cells[3]], axis=1)
+    schema = "Tensor pixels, int red"
+    arguments = [pixels, red]
+    write(f"gray_bayer_{red}", "gray_bayer", schema, arguments, luma.astype(np.uint8))
+    write(f"rgb_bayer_{red}", "rgb_bayer", schema, arguments, planes.astype(np.uint8))

@@ -32,7 +32,7 @@ def _plots(course: Course) -> Iterator[str]:
         known = [
             (place, moment, value)
             for place, (moment, value) in enumerate(pairs)
-            if value
+            if value is not None
         ]
         if known:
             first, last = known[0][2], known[-1][2]
@@ -40,15 +40,17 @@ def _plots(course: Course) -> Iterator[str]:
             yield (
                 f'<figure><svg class="plot" viewBox="0 0 {_WIDTH} {_HEIGHT}"'
                 f' width="{_WIDTH}" role="img">'
-                f"{_line(len(course.moments), known)}</svg><figcaption>"
+                f"{_line(course.changes, known)}</svg><figcaption>"
                 f"{text(caption)}</figcaption></figure>\n"
             )
 
 
-def _line(runs: int, known: Sequence[tuple[int, Moment, int]]) -> str:
+def _line(
+    changes: Sequence[tuple[str, ...]], known: Sequence[tuple[int, Moment, int]]
+) -> str:
     """Points at the places of their runs, in a plot that begins at 0."""
-    most = max(value for _, _, value in known)
-    step = (_WIDTH - 2 * _EDGE) / max(1, runs - 1)
+    most = max(1, *(value for _, _, value in known))
+    step = (_WIDTH - 2 * _EDGE) / max(1, len(changes) - 1)
     high = _HEIGHT - 2 * _EDGE
     places = [
         (_EDGE + place * step, _EDGE + high * (1 - value / most))
@@ -56,15 +58,18 @@ def _line(runs: int, known: Sequence[tuple[int, Moment, int]]) -> str:
     ]
     line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
     marks = (
-        _mark(x, y, value, moment)
-        for (x, y), (_, moment, value) in zip(places, known, strict=True)
+        _mark(x, y, value, moment, changes[place])
+        for (x, y), (place, moment, value) in zip(places, known, strict=True)
     )
     return f'<polyline points="{line}"/>{"".join(marks)}'
 
 
-def _mark(x: float, y: float, value: int, moment: Moment) -> str:
+def _mark(
+    x: float, y: float, value: int, moment: Moment, changes: tuple[str, ...]
+) -> str:
     kind = "" if moment.result.status == "passed" else ' class="wrong"'
-    title = text(f"{moment.run.name}: {value:,}")
+    new = f" (other {' and '.join(changes)})" if changes else ""
+    title = text(f"{moment.run.name}{new}: {value:,}")
     return (
         f'<circle{kind} cx="{x:.1f}" cy="{y:.1f}" r="3"><title>{title}</title></circle>'
     )

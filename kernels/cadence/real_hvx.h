@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sums become outputs in float32 with Hexagon's vectors of integers: real_s8.h of
+// cortex_m.
+#ifndef EMBER_KERNELS_CADENCE_REAL_HVX_H
+#define EMBER_KERNELS_CADENCE_REAL_HVX_H
+
+#include "kernels/cortex_m/windows_hvx.h"
+
+// How the dialect scales sums.
+typedef struct ember_real_hvx {
+    ember_ending_hvx_t ending; // the first field
+    float by;
+    float inverse;
+    int32_t most;   // sums of this size and above have results beyond int8
+    int32_t left;   // bits that sums are moved by
+    int32_t factor; // from 2^30 on
+    int32_t places; // of a fraction
+} ember_real_hvx_t;
+
+// `scale` and `inverse` are above 0.
+ember_real_hvx_t ember_real_hvx(float scale, float inverse);
+
+static inline bool ember_real_hvx_takes(float scale) {
+    return scale > 0.0f;
+}
+
+#endif // EMBER_KERNELS_CADENCE_REAL_HVX_H

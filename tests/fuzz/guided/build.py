@@ -1,0 +1,105 @@
+"""The fuzzer that is guided by coverage, built by Clang for one sanitizer, and kept."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from ember import kernels, paths
+from ember.boards import isa
+
+ROOT = Path(__file__).resolve().parents[3]
+COMPILER = "clang-19"
+SANITIZERS = {
+    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
+    "memory": ("-fsanitize=memory",),
+}
+_FLAGS = ("-std=c11", "-g", "-O1", "-fno-omit-frame-pointer", "-ffp-contract=off")
+_FUZZ = ROOT / "tests/fuzz"
+_INCLUDES = (".", "runtime_c/include", "runtime_c/src", "kernels", "tests/unit/c")
+_INCLUDES += ("tests/fuzz", "runtime_c/port/uart")
+
+
+def build(sanitizer: str, jobs: int) -> Path:
+    """The fuzzer of all targets."""
+    folder = paths.writable_folder(paths.cache() / "guided" / sanitizer)
+    tables = [folder / f"{name}.c" for name in ("operators", "backends")]
+    for path, text in zip(tables, _tables(), strict=True):
+        _write(path, text)
+    words = [*_FLAGS, *SANITIZERS[sanitizer]]
+    words += [f"-I{ROOT / name}" for name in _INCLUDES]
+    headers = _digest(path.read_bytes() for path in _headers())
+
+    def compile_one(source: Path) -> Path:
+        ours = _FUZZ in source.parents and source.stem != "links"
+        guided = () if ours else ("-fsanitize=fuzzer-no-link",)
+        own = [*words, *guided]
+        parts = [source.read_bytes(), headers.encode(), " ".join(own).encode()]
+        target = folder / f"{source.stem}-{_digest(parts)[:16]}.o"
+        if not target.is_file():
+            aside = target.with_suffix(".tmp")
+            _run([COMPILER, *own, "-c", str(source), "-o", str(aside)])
+            aside.rename(target)
+        return target
+
+    with ThreadPoolExecutor(jobs) as pool:
+        objects = [*pool.map(compile_one, [*_sources(), *tables])]
+    program = folder / f"guided-{_digest(one.name.encode() for one in objects)[:16]}"
+    if not program.is_file():
+        link = ["-fsanitize=fuzzer", *SANITIZERS[sanitizer]]
+        _run([COMPILER, *link, *map(str, objects), "-lm", "-o", str(program)])
+    return program
+
+
+def _sources() -> list[Path]:
+    found = [*(ROOT / "runtime_c/src").glob("*.c"), ROOT / "backends/example.c"]
+    found += [ROOT / "backends/xnnpack.c", ROOT / "runtime_c/port/uart/frame.c"]
+    found += (ROOT / "backends/xnnpack/graph").glob("*.c")
+    found += _portable(ROOT / "backends/xnnpack/nodes")
+    found += _portable(ROOT / "kernels/engine")
+    found += [ROOT / "backends/xnnpack/sme/model/vector.c"]
+    found += [_FUZZ / f"{name}.c" for name in ("execute", "mutate", "table")]
+    found += (_FUZZ / "guided").glob("*.c")
+    found += [ROOT / "tests/unit/c/toys.c"]
+    return sorted(path for path in found if path.name != "loader_file.c")
+
+
+def _portable(folder: Path) -> list[Path]:
+    return [path for path in folder.glob("*.c") if isa.of(path.stem) is None]
+
+
+def _tables() -> tuple[str, str]:
+    """No kernels but toys; both backends, and portable kernels of nodes."""
+    backends = kernels.backend_table(kernels.load().backends)
+    port = (
+        "#include <stdint.h>\nuint32_t ember_port_cpu(void);\n"
+        "uint32_t ember_port_cpu(void) { return 0; }\n"
+    )
+    return kernels.operator_table({}), backends + port
+
+
+def _headers() -> list[Path]:
+    folders = ("runtime_c", "backends", "kernels", "tests/fuzz", "tests/unit/c")
+    return sorted(path for name in folders for path in (ROOT / name).rglob("*.h"))
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    sum_ = hashlib.sha256()
+    for part in parts:
+        sum_.update(part + b"\0")
+    return sum_.hexdigest()
+
+
+def _write(path: Path, text: str) -> None:
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def _run(words: Sequence[str]) -> None:
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"fuzz: {' '.join(words)}\n{done.stderr}")

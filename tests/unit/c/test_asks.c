@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// What accessors answer at the ends of their ranges, and the work that kernels state.
+#include <string.h>
+
+#include "check.h"
+#include "node_args.h"
+#include "subject.h"
+#include "toys.h"
+
+// Arguments of asks.pte
+enum { ZERO, MINUS, MINUS_TWO, TWO, NONE, STRING, INTS, DOUBLES, BOOLS, X, OUT };
+
+static void load_with(void (*probe)(ember_node_t *node), const char *name,
+                      subject_t *subject) {
+    toy_probe = probe;
+    CHECK_EQ(subject_open(subject, name), EMBER_OK);
+    CHECK_EQ(subject_load(subject, "forward", &toy_registry), EMBER_OK);
+    toy_probe = NULL;
+}
+
+static void ask_dims(ember_node_t *node) {
+    CHECK_EQ(ember_node_dim(node, ZERO, 0), 0); // as if there were one
+    CHECK_EQ(ember_node_dim(node, MINUS, 0), 0);
+    CHECK_EQ(ember_node_dim(node, MINUS, 3), 2);
+    CHECK_EQ(ember_node_dim(node, MINUS_TWO, 3), 1);
+    CHECK_EQ(ember_node_dim(node, TWO, 3), 2);
+    CHECK_EQ(ember_node_dim(node, ZERO, 3), 0);
+    CHECK_EQ(ember_node_status(node), EMBER_OK);
+}
+
+static void dims_count_from_both_ends(void) {
+    subject_t subject;
+    load_with(ask_dims, "asks.pte", &subject);
+    subject_close(&subject);
+}
+
+static bool is_zero(const ember_tensor_t *tensor) {
+    static const ember_tensor_t zero;
+    return tensor->data == NULL && tensor->sizes == NULL && tensor->dim_order == NULL &&
+           tensor->numel == zero.numel && tensor->dtype == 0 && tensor->rank == 0 &&
+           tensor->element_size == 0 && !tensor->constant;
+}
+
+static void ask_for_nothing(ember_node_t *node) {
+    ember_tensor_t x;
+    memset(&x, 0xA5, sizeof(x));
+    CHECK(!ember_node_optional_tensor(node, NONE, &x));
+    CHECK(is_zero(&x));
+    CHECK_EQ(ember_node_status(node), EMBER_OK);
+}
+
+static void what_is_absent_reads_as_zero(void) {
+    subject_t subject;
+    load_with(ask_for_nothing, "asks.pte", &subject);
+    subject_close(&subject);
+}
+
+// What a wrong kind reads as, and that it is noted.
+static uint32_t wrong;
+
+static void ask_wrongly(ember_node_t *node) {
+    static const int32_t sizes[EMBER_MAX_RANK] = {2};
+    ember_tensor_t x;
+    uint32_t length = 77;
+    memset(&x, 0xA5, sizeof(x));
+    switch (wrong) {
+    case 0:
+        CHECK_EQ(ember_node_string(node, INTS, &length)[0], 0);
+        CHECK_EQ(length, 0);
+        break;
+    case 1:
+        CHECK(!ember_node_list_bool(node, INTS, 0));
+        break;
+    case 2:
+        CHECK(!ember_node_list_bool(node, BOOLS, 1)); // there is one only
+        break;
+    case 3:
+        CHECK_EQ(ember_node_list_int(node, DOUBLES, 0), 0);
+        break;
+    case 4:
+        CHECK_EQ(ember_node_list_count(node, X), 0);
+        break;
+    case 5:
+        CHECK_EQ(ember_node_list_index(node, INTS, 0), UINT32_MAX);
+        break;
+    case 6:
+        CHECK(!ember_node_list_tensor(node, DOUBLES, 0, &x));
+        CHECK(is_zero(&x));
+        break;
+    case 7:
+        ember_node_output(node, OUT, EMBER_MAX_RANK - 1, sizes, &x);
+        break;
+    default:
+        ember_node_tensor(node, INTS, &x);
+        CHECK(is_zero(&x));
+        break;
+    }
+    CHECK_EQ(ember_node_status(node), EMBER_BAD_PROGRAM);
+}
+
+static void wrong_kinds_read_as_nothing(void) {
+    subject_t subject;
+    toy_probe = ask_wrongly;
+    for (wrong = 0; wrong < 9; wrong++) {
+        CHECK_EQ(subject_open(&subject, "asks.pte"), EMBER_OK);
+        CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_BAD_PROGRAM);
+    }
+    toy_probe = NULL;
+}
+
+// --- work ----------------------------------------------------------------------------
+
+static void state_work(ember_node_t *node) {
+    ember_node_work(node, 3, 5);
+    ember_node_work(node, 1, 7);
+}
+
+static void work_of_all_calls_is_added(void) {
+    subject_t subject;
+    enum { CALL = 3 * 5 + 7 + EMBER_CALL_STEPS };
+    load_with(state_work, "asks.pte", &subject);
+    CHECK_EQ(subject.method.work, CALL);
+    CHECK_EQ(subject.method.volatile_work, 0);
+    CHECK_EQ(subject.method.temp_used, 0);
+    ember_method_set_budget(&subject.method, CALL - 1);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_BUDGET);
+    ember_method_set_budget(&subject.method, CALL);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    subject_close(&subject);
+    load_with(state_work, "asks_twice.pte", &subject);
+    CHECK_EQ(subject.method.work, 2 * CALL);
+    subject_close(&subject);
+}
+
+static void ask_for_scratch(ember_node_t *node) {
+    CHECK(ember_node_scratch(node, 64) != NULL);
+    CHECK(ember_node_scratch(node, 16) != NULL);
+}
+
+static void the_largest_scratch_counts(void) {
+    subject_t subject;
+    load_with(ask_for_scratch, "asks.pte", &subject);
+    CHECK_EQ(subject.method.temp_used, 64);
+    subject_close(&subject);
+}
+
+static void work_has_a_most(void) {
+    uint64_t work = 0;
+    ember_work_add(&work, EMBER_MOST_WORK - 1);
+    CHECK(work == EMBER_MOST_WORK - 1);
+    ember_work_add(&work, 1);
+    CHECK(work == EMBER_MOST_WORK);
+    ember_work_add(&work, UINT64_C(1) << 63);
+    CHECK(work == EMBER_MOST_WORK);
+}
+
+static uint32_t places_of(int32_t first, int32_t second, int32_t third) {
+    const int32_t sizes[] = {first, second, third};
+    const ember_tensor_t tensor = {.sizes = sizes, .rank = 3};
+    return ember_node_places(&tensor);
+}
+
+static void empty_dimensions_are_walked_once(void) {
+    CHECK_EQ(places_of(2, 3, 5), 30);
+    CHECK_EQ(places_of(2, 0, 5), 10);
+    CHECK_EQ(places_of(7, 0, 0), 7);
+    CHECK_EQ(places_of(65535, 65537, 1), UINT32_MAX);
+    CHECK_EQ(places_of(65536, 65536, 1), UINT32_MAX);
+    CHECK_EQ(places_of(INT32_MAX, INT32_MAX, INT32_MAX), UINT32_MAX);
+    CHECK_EQ(ember_node_places(&(ember_tensor_t){.rank = 0}), 1);
+}
+
+// Of the loop three rounds come again, from instruction 2 on.
+static void a_loop_costs_what_comes_again(void) {
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "loop.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    const uint64_t once = subject.method.work;
+    const uint64_t budget = once + 3 * (once - subject.method.work_before[2]);
+    ember_method_set_budget(&subject.method, budget - 1);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_BUDGET);
+    ember_method_set_budget(&subject.method, budget);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    subject_close(&subject);
+}
+
+static void calls_that_change_state_theirs_apart(void) {
+    subject_t subject;
+    load_with(state_work, "changing.pte", &subject);
+    CHECK_EQ(subject.method.volatile_work, 3 * 5 + 7);
+    subject_close(&subject);
+}
+
+static void scalars_are_not_planned(void) {
+    subject_t subject;
+    ember_value_t value;
+    bool planned = true;
+    CHECK_EQ(subject_open(&subject, "doubled.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    CHECK_EQ(ember_method_meta_input(&subject.method.meta, 0, &value, &planned),
+             EMBER_OK);
+    CHECK(!planned && value.as_double == 0.75);
+    subject_close(&subject);
+}
+
+// --- doubles that change -------------------------------------------------------------
+
+static void doubles_are_kept_in_all_bits(void) {
+    subject_t subject;
+    ember_value_t value;
+    CHECK_EQ(subject_open(&subject, "doubled.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    for (uint32_t i = 1; i <= 2; i++) {
+        CHECK_EQ(ember_method_output(&subject.method, i, &value), EMBER_OK);
+        CHECK_EQ(value.kind, EMBER_DOUBLE);
+        CHECK(value.as_double == (i == 1 ? 0.75 : -3.5));
+    }
+    CHECK(subject_output(&subject, 0)[0] == -3.5f);
+    value = (ember_value_t){.kind = EMBER_DOUBLE, .as_double = 1e300};
+    CHECK_EQ(ember_method_set_input(&subject.method, 1, &value, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_output(&subject.method, 2, &value), EMBER_OK);
+    CHECK(value.as_double == 1e300);
+    ember_slot_t *slot = ember_method_slot(&subject.method, 1);
+    CHECK(slot != NULL);
+    ember_slot_set_double(slot, -0.125);
+    CHECK_EQ(ember_method_output(&subject.method, 2, &value), EMBER_OK);
+    CHECK(value.as_double == -0.125);
+    subject_close(&subject);
+}
+
+TESTS(TEST(a_loop_costs_what_comes_again), TEST(calls_that_change_state_theirs_apart),
+      TEST(scalars_are_not_planned), TEST(dims_count_from_both_ends),
+      TEST(what_is_absent_reads_as_zero), TEST(wrong_kinds_read_as_nothing),
+      TEST(work_of_all_calls_is_added), TEST(the_largest_scratch_counts),
+      TEST(work_has_a_most), TEST(empty_dimensions_are_walked_once),
+      TEST(doubles_are_kept_in_all_bits))

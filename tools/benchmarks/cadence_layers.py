@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layers become programs of Cadence's dialect, with the weights that those of cortex_m
+have."""
+
+from __future__ import annotations
+
+from benchmarks.hvx_layers import Convolution, Layer, Linear, Writer, program_of
+from ember.files.tensors import DType
+from ember.program import types
+
+_SCALE = 0.0021  # of sums; that of outputs is one
+
+
+def written(layer: Layer, last: bool) -> bytes:
+    """The program: an input, the layer, its output. `last`: channels are innermost."""
+    writer = Writer()
+    if isinstance(layer, Linear):
+        args, x = _linear(writer, layer)
+        return program_of(writer, _operator("quantized_linear"), args, x)
+    args, x = _convolution(writer, layer, last)
+    name = f"quantized_conv2d_{'nhwc' if last else 'nchw'}"
+    name += "_depthwise_asym8sxsym8s_asym8s" if layer.depthwise else ""
+    args.insert(-1, writer.add(types.Null())) if last and not layer.depthwise else None
+    return program_of(writer, _operator(name), args, x)
+
+
+def _operator(name: str) -> types.Operator:
+    return types.Operator(f"cadence::{name}", "per_tensor_out")
+
+
+def _linear(writer: Writer, layer: Linear) -> tuple[list[int], int]:
+    x = writer.planned(DType.INT8, (layer.rows, layer.inner))
+    args = [
+        x,
+        writer.int8(layer.columns, layer.inner),
+        writer.int32(-9999, 9999, layer.columns),
+        *writer.numbers(3, 0, 1_500_000_000, -9, -5),
+        writer.add(types.Null()),
+        writer.planned(DType.INT8, (layer.rows, layer.columns)),
+    ]
+    return args, x
+
+
+def _convolution(
+    writer: Writer, layer: Convolution, last: bool
+) -> tuple[list[int], int]:
+    def image(channels: int, height: int, width: int) -> int:
+        sizes = (1, height, width, channels) if last else (1, channels, height, width)
+        return writer.planned(DType.INT8, sizes, channels_last=False)
+
+    x = image(layer.channels, layer.height, layer.width)
+    taps = (layer.kernel, layer.kernel)
+    depth = 1 if layer.depthwise else layer.channels // layer.groups
+    groups = layer.channels if layer.depthwise else layer.groups
+    weights = (layer.filters, *taps, depth) if last else (layer.filters, depth, *taps)
+    if layer.depthwise and last:
+        weights = (*taps, layer.filters)
+    args = [
+        x,
+        writer.int8(*weights),
+        writer.int32(-9999, 9999, layer.filters),
+        *(writer.pair(n) for n in (layer.stride, layer.padding, layer.dilation)),
+        *writer.numbers(groups, -3, 0),
+        *(writer.add(types.Double(n)) for n in (_SCALE, 1.0)),
+        *writer.numbers(-5, 0, 0),
+        image(layer.filters, *layer.out),
+    ]
+    return args, x

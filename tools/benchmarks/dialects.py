@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What layers of Cadence's dialect take beside those of cortex_m, whose products they
+share: instructions of an execution, packets on Hexagon.
+
+Every program runs on this computer first, and boards must give its bits.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import cadence_layers, hvx_layers, markdown
+from benchmarks.hvx_layers import Convolution, Layer, Linear
+from ember import boards, cases, program
+from ember.errors import SdkError
+from ember.run import testing
+
+BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64", "qemu-a64-sme", "hexagon-v68")
+LAYERS: tuple[Layer, ...] = (
+    Convolution(16, 16, 16, 16),
+    Convolution(64, 64, 8, 8),
+    Convolution(64, 64, 8, 8, kernel=1),
+    Convolution(3, 16, 20, 20),
+    Convolution(16, 32, 16, 16, stride=2),
+    Convolution(20, 24, 9, 11, dilation=2),
+    Convolution(32, 32, 12, 12, depthwise=True),
+    Convolution(24, 24, 12, 12, stride=2, depthwise=True),
+    Convolution(24, 36, 12, 12, groups=3),
+    Linear(1, 256, 128),
+    Linear(1, 100, 200),
+    Linear(16, 64, 64),
+)
+_SEED = 11
+TITLE = "## Cost beside cortex_m"
+
+
+@dataclass(frozen=True)
+class Cost:
+    """A layer on a board."""
+
+    layer: str
+    board: str
+    cortex_m: int
+    last: int  # of the dialect, channels innermost; of a linear layer the only one
+    first: int | None  # channels first
+
+    @property
+    def ratios(self) -> tuple[float, float | None]:
+        """Of both layouts, channels innermost before channels first."""
+        first = None if self.first is None else self.first / self.cortex_m
+        return self.last / self.cortex_m, first
+
+
+def measure(folder: Path, names: Iterable[str] = BOARDS) -> list[Cost]:
+    programs = dict(_programs(folder))
+    located = [cases.Found(name, path) for name, path in programs.items()]
+    counts: dict[tuple[str, str], int] = {}
+    for outcome in testing.test(located, [boards.load(name) for name in names], jobs=1):
+        if outcome.status != "passed":
+            raise SdkError(f"{outcome.name} on {outcome.board}: {outcome.message}")
+        counts[outcome.name, outcome.board] = outcome.instructions or 0
+    return [
+        Cost(
+            layer.title,
+            board,
+            counts[f"{layer.title} cortex_m", board],
+            counts[f"{layer.title} last", board],
+            counts.get((f"{layer.title} first", board)),
+        )
+        for layer in LAYERS
+        for board in names
+    ]
+
+
+def _programs(folder: Path) -> Iterable[tuple[str, Path]]:
+    for layer in LAYERS:
+        forms = {
+            "cortex_m": hvx_layers.written(layer),
+            "last": cadence_layers.written(layer, last=True),
+        }
+        if isinstance(layer, Convolution):
+            forms["first"] = cadence_layers.written(layer, last=False)
+        for form, content in forms.items():
+            name = f"{layer.title} {form}"
+            yield name, _case(folder / name.replace(" ", "_").replace(">", ""), content)
+
+
+def _case(folder: Path, content: bytes) -> Path:
+    """What this computer gives is what boards must give."""
+    folder.mkdir(parents=True)
+    (folder / cases.MODEL).write_bytes(content)
+    sizes = program.parse(content).methods[0].input_values[0].sizes
+    given = np.random.default_rng(_SEED).integers(-128, 128, sizes, np.int8)
+    np.save(folder / "in0.npy", given)
+    _describe(folder, [])
+    case = cases.read(cases.Found(folder.name, folder))
+    (outputs,), _ = testing.outputs(case, boards.load("host"))
+    result = outputs[0]
+    assert isinstance(result, cases.CaseTensor)
+    np.save(folder / "out0.npy", result.array)
+    _describe(folder, ["out0.npy"])
+    return folder
+
+
+def _describe(folder: Path, outputs: Sequence[str]) -> None:
+    run = {"method": "forward", "inputs": ["in0.npy"], "outputs": list(outputs)}
+    facts = {"rtol": 0, "atol": 0, "runs": [run]}
+    (folder / cases.CASE_FILE).write_text(json.dumps(facts), encoding="utf-8")
+
+
+# ---- the table of the page -----------------------------------------------------------
+
+
+def section(costs: Sequence[Cost]) -> str:
+    """A row for each layer, a column for each board."""
+    names = list(dict.fromkeys(cost.board for cost in costs))
+    rows: dict[str, list[str]] = {}
+    for cost in costs:
+        last, first = cost.ratios
+        text = f"{last:.2f}" + ("" if first is None else f" / {first:.2f}")
+        rows.setdefault(cost.layer, []).append(text)
+    table = markdown.table(
+        ["Layer", *(f"`{name}`" for name in names)],
+        [[layer, *texts] for layer, texts in rows.items()],
+        left=1,
+    )
+    return f"""{TITLE}
+
+Instructions of a layer (packets on Hexagon), divided by those of the same layer of
+`cortex_m`: channels innermost / channels first. `cortex_m` has no layers of the latter
+kind; their images and weights are turned in scratch. `tools/bench cadence --update`
+measures this table.
+
+{table}"""
