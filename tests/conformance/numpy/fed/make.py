@@ -1,6 +1,6 @@
-"""ember::rows_fed.out: the network of ../rows, whose image comes as a single row; running
-this file with tests/shared on the path writes the case again. Several rows are several
-executions, which tests/unit/python/passes/test_fed_rows.py has.
+"""ember::rows_fed.out: the network of ../rows, whose image comes as a single row.
+Running this file with tests/shared on the path writes the case again. Several rows are
+several executions, which tests/unit/python/passes/test_fed_rows.py has.
 """
 
 import json
