@@ -96,6 +96,9 @@ def _parser() -> argparse.ArgumentParser:
     many.set_defaults(command=_sweep)
     page = commands.add_parser("report", help=f"write {_PAGE}, models included")
     page.add_argument(
+        "--core", action="store_true", help="only the figures of the runtime"
+    )
+    page.add_argument(
         "--cycles", action="store_true", help="only its section of estimated cycles"
     )
     page.add_argument(
@@ -257,12 +260,14 @@ def _show(figures: core.Figures, json_to: str | None) -> None:
 
 
 def _report(options: argparse.Namespace, folder: Path) -> int:
-    if options.hexagon:
+    if options.core:
+        text = report.core_section(core.measure(folder), core.with_accessors(folder))
+    elif options.hexagon:
         text = report_hexagon.section(hvx.baseline())
     else:
         text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
-    if not options.cycles and not options.hexagon:
-        text = _all_but_cycles(folder) + text
+        if not options.cycles:
+            text = _all_but_cycles(folder) + text
     path = paths.root() / _PAGE
     page = markdown.merged(path.read_text(encoding="utf-8"), text)
     path.write_text(page, encoding="utf-8")

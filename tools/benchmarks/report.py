@@ -68,6 +68,8 @@ Written by `tools/bench report`; do not edit. Everything is measured on firmware
 `ember build` makes it, in QEMU. Instructions are exact counts,
 [not cycles](measuring.md).
 
+"""
+_RUNTIME = """\
 ## The runtime
 
 """
@@ -197,8 +199,7 @@ def page(
     """The whole page."""
     return (
         _HEAD
-        + _runtime(figures, accessors)
-        + _NOTES
+        + core_section(figures, accessors)
         + _SIZES_HEAD
         + _sizes(found)
         + _SIZES_NOTES
@@ -213,6 +214,10 @@ def page(
         + _SME_NOTES
         + report_hexagon.section(hvx.baseline())
     )
+
+
+def core_section(figures: Figures, accessors: dict[str, int]) -> str:
+    return _RUNTIME + _runtime(figures, accessors) + _NOTES
 
 
 def int8_section(costs: list[Cost]) -> str:
