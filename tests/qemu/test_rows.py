@@ -14,6 +14,7 @@ from ember import cli
 
 pytestmark = pytest.mark.qemu
 
+CASES = Path(__file__).resolve().parents[1] / "cases"
 CASE = Path(__file__).resolve().parents[1] / "boards" / "int8_ds_cnn_m4"
 
 
@@ -56,6 +57,28 @@ def test_profile_shows_a_region_as_one_node(tmp_path: Path) -> None:
     assert "ember::rows.out" in [node["name"] for node in facts["nodes"]]
     nodes = sum(node["instructions"] for node in facts["nodes"])
     assert nodes == pytest.approx(facts["execute"], rel=0.01)
+
+
+@pytest.mark.parametrize("poison", [(), ("--poison", "0xA5")])
+@pytest.mark.parametrize("core", ["m4", "m55"])
+def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None:
+    """Each row in an execution of its own, the outputs of the last one those of the
+    whole image; between them, only what the plan keeps is there."""
+    boards = {"m4": "mps2-an386", "m55": "mps3-an547"}
+    cases = [
+        str(CASES / f"int8_{name}_small_{core}")
+        for name in ("resnet8", "mobilenet", "unet", "ds_cnn")
+    ]
+    words = ["--board", boards[core], "--rows", "fed", *poison]
+    assert cli.main(["test", *cases, *words]) == 0
+
+
+def test_one_execution_is_refused_for_an_image_of_rows(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["run", str(CASE), "--board", "mps2-an386", "--rows", "fed"]
+    assert cli.main(words) != 0
+    assert "one execution has one row of the input" in capsys.readouterr().err
 
 
 def test_a_model_fits_a_small_board_by_rows_alone(
