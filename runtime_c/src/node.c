@@ -161,6 +161,7 @@ uint32_t ember_node_places(const ember_tensor_t *tensor) {
 void *ember_node_scratch(ember_node_t *node, size_t bytes) {
     ember_method_t *method = node->method;
     const size_t sum = bytes + node->ahead;
+    // unreached: a 64-bit size_t holds everything
     const size_t all = sum < bytes ? SIZE_MAX : sum;
 
     if (all > method->temp_used) {

@@ -28,15 +28,20 @@ static void clear(const ember_span_t *spans, uint32_t count) {
     }
 }
 
-// Loading has read all tensors: none is malformed.
+static void set_state_of(ember_method_t *method, const uint8_t *table) {
+    ember_plan_tensor_t plan;
+    (void)ember_method_place(method, table, &plan); // loading has: it is not malformed
+    if (plan.allocation != NULL && ember_plan_has_data(&plan)) {
+        ember_method_set_state(method, &plan);
+    }
+}
+
 static void set_states(ember_method_t *method) {
     for (uint32_t i = 0; i < method->meta.value_count; i++) {
         ember_value_t value;
-        ember_plan_tensor_t plan;
         const uint8_t *body = ember_method_body(method, i, &value);
-        if (value.kind == EMBER_TENSOR && ember_method_place(method, body, &plan) &&
-            plan.allocation != NULL && ember_plan_has_data(&plan)) {
-            ember_method_set_state(method, &plan);
+        if (value.kind == EMBER_TENSOR) {
+            set_state_of(method, body);
         }
     }
 }

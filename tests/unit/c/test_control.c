@@ -94,6 +94,8 @@ static void loops_loop(void) {
         CHECK_EQ(execute(&subject), EMBER_OK);
         CHECK(subject_output(&subject, 0)[1] == (float)(2 * n));
         CHECK_EQ(int_output(&subject, 1), n);
+        ember_method_reset(&subject.method); // scalars are no states
+        CHECK_EQ(int_output(&subject, 1), n);
     }
     subject_close(&subject);
 }
