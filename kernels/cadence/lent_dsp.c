@@ -64,8 +64,7 @@ static void end_one(const ember_columns_dsp_t *s, const int32_t *sums, int32_t f
 
 static const ember_ending_dsp_t ending = {set_filters, run_filters, end_one};
 
-// --- one filter per channel
-// ------------------------------------------------------------
+// --- one filter per channel ----------------------------------------------------------
 
 INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
     const float scale = block->scales->scale, inverse = block->scales->inverse;
@@ -102,7 +101,6 @@ SMALL ember_status_t ember_lent_dsp_prepare(ember_lent_dsp_t *s,
 }
 
 void ember_lent_dsp_run(const ember_lent_dsp_t *s) {
-
     if (s->lent.depthwise) {
         run_depthwise(&s->depthwise);
     } else {
