@@ -12,7 +12,8 @@ from typing import NamedTuple, Self
 from ember.model import Model
 from ember.plan.passes.outcome import PassOutcome
 from ember.plan.replan import Replanned
-from ember.program import Program
+from ember.plan.rows import row_regions
+from ember.program import Method, Program
 from ember.select.selection import Selection
 
 
@@ -36,6 +37,10 @@ class Improved(Model):
             outcome.name in ("rows", "rows_fed") and outcome.status == "used"
             for outcome in self.passes
         )
+
+    def fed_inputs(self, method: Method) -> Mapping[int, int]:
+        """The inputs that come row by row, by their index: rows of the whole image."""
+        return row_regions.fed_inputs(method) if self.has_rows else {}
 
     @classmethod
     def of(cls, model: Model) -> Self:

@@ -10,7 +10,6 @@ from ember.model import interface
 from ember.model.interface import Edge
 from ember.plan.improved import Improved
 from ember.plan.regions import Plan
-from ember.plan.rows import row_regions
 
 _C_TYPES = {
     **{"float32": "float", "float64": "double", "bool": "bool", "bfloat16": "uint16_t"},
@@ -29,7 +28,7 @@ def macros(model: Improved, plan: Plan, labels: Sequence[str]) -> list[str]:
         several = len(plan.methods) > 1
         method = re.sub(r"\W", "_", planned.method.name, flags=re.ASCII).upper()
         prefix = f"{name}_{method}" if several else name
-        fed = row_regions.fed_inputs(planned.method)
+        fed = model.fed_inputs(planned.method)
         for edge in edges:
             lines += ["", f"// {edge}", *_of_edge(prefix, edge)]
             if edge.kind == "input" and edge.index in fed:
