@@ -72,6 +72,7 @@ typedef struct ember_conv_s8_places {
     uint8_t out;
     bool depthwise;
     bool transposed;
+    bool packed; // packed_s8.h: `depth` becomes that of the weights
 } ember_conv_s8_places_t;
 
 // Read a call and set the shape of its output. `transposed`: positions scatter. An

@@ -15,7 +15,7 @@ from ember.model import Model, interface
 from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
 from ember.program import adopt
-from ember.select import prepack
+from ember.select import packed_convolutions, prepack
 from ember.select import selection as selections
 from ember.select.gaps import Gap
 from ember.select.resolve import MethodNeeds
@@ -106,6 +106,10 @@ def _finished(
         packed = replace(packed, stock=whole.program)
     examined = _examined(packed, names, job)
     if examined.selection is not None:
+        faster = with_convolutions(packed, examined.selection.needs)
+        if faster is not packed:
+            packed, examined = faster, _examined(faster, names, job)
+    if examined.selection is not None:
         smaller = prepacked(packed, examined.selection.needs)
         if smaller is not packed:
             return smaller, _examined(smaller, names, job)
@@ -138,6 +142,20 @@ def prepacked(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
         data=result.data,
         packed=result.sizes,
     )
+
+
+def with_convolutions(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
+    """The model with convolutions packed for their kernels; unchanged where none is."""
+    after = packed_convolutions.packed(model.program, needs)
+    if after is model.program:
+        return model
+    methods = {method.name: method for method in after.methods}
+    replanned = {
+        name: replace(plan, method=methods[name])
+        for name, plan in model.replanned.items()
+    }
+    content = program.content(after)
+    return replace(model, program=after, content=content, replanned=replanned)
 
 
 def _with_buffers(model: Model) -> Model:
