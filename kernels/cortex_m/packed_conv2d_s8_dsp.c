@@ -66,69 +66,78 @@ static void copy_clipped(const state_t *s, column_t *column, int8_t *copy) {
     column->pitch = line;
 }
 
-FAST void widen(const state_t *s, const column_t *a, const column_t *b,
-                int32_t sums[COLUMNS]) {
-    const uint32_t offset = ember_both_dsp(s->conv.x_offset);
-    const int8_t *first = a->from, *second = b->from;
-    uint32_t *to = s->words;
-
-    sums[0] = sums[1] = 0;
-    for (int32_t ky = s->conv.height.kernel; ky > 0; ky--) {
-        to = ember_widen_two(to, first, second, s->fours, offset, sums);
-        first += a->pitch;
-        second += b->pitch;
-    }
-}
-
 // --- products ------------------------------------------------------------------------
 
+// The scale of a filter; its bias goes to the sums of its pair.
+FAST void set_filter(const ember_scales_s8_t *scales, int32_t f, ember_quad_dsp_t *quad,
+                     int32_t place) {
+    const int32_t bias = scales->bias == NULL ? 0 : scales->bias[f];
+    const ember_filter_dsp_t by =
+        ember_filter_dsp(bias, scales->multipliers[f], scales->shifts[f]);
+    int32_t *sums = quad->bias + (place & PAIR);
+
+    if (place % PAIR == 0) {
+        sums[0] = bias;
+    } else {
+        sums[0] = (int32_t)((uint32_t)sums[0] + ((uint32_t)bias << 8));
+        sums[1] = bias;
+    }
+    quad->by[place].multiplier = by.multiplier;
+    quad->by[place].power = ember_power_dsp(by);
+}
+
 SMALL static void set_filters(const state_t *s) {
-    const ember_scales_s8_t *scales = &s->conv.scales;
-
     for (int32_t f = 0; f < s->conv.filters; f++) {
-        ember_quad_dsp_t *quad = s->by + f / FOUR;
-        const int32_t bias = scales->bias == NULL ? 0 : scales->bias[f];
-        const ember_filter_dsp_t by =
-            ember_filter_dsp(bias, scales->multipliers[f], scales->shifts[f]);
-        int32_t *sums = quad->bias + (f % FOUR & PAIR);
-        if (f % PAIR == 0) {
-            sums[0] = bias;
-        } else {
-            sums[0] = (int32_t)((uint32_t)sums[0] + ((uint32_t)bias << 8));
-            sums[1] = bias;
-        }
-        quad->by[f % FOUR].multiplier = by.multiplier;
-        quad->by[f % FOUR].shift = by.shift;
+        set_filter(&s->conv.scales, f, s->by + f / FOUR, f % FOUR);
     }
-}
-
-// One piece of code for all callers.
-static __attribute__((noinline)) void multiply(const ember_quads_dsp_t *tiles,
-                                               ember_limits_s8_t limits) {
-    ember_quads_dsp(tiles);
-    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
-        for (int32_t i = 0; i < FOUR * tiles->quads; i++) {
-            tiles->y[0][i] = ember_limit_s8(tiles->y[0][i], limits);
-            tiles->y[1][i] = ember_limit_s8(tiles->y[1][i], limits);
-        }
-    }
-}
-
-static void run_pair(const state_t *s, ember_quads_dsp_t *tiles, column_t *columns) {
-    const int32_t size = s->conv.height.kernel * s->fours * FOUR;
-
-    for (int32_t n = 0; n < COLUMNS; n++) {
-        if (!columns[n].whole) {
-            copy_clipped(s, &columns[n], s->copies + n * size);
-        }
-    }
-    widen(s, &columns[0], &columns[1], tiles->sums);
-    tiles->y[0] = columns[0].to;
-    tiles->y[1] = columns[1].to;
-    multiply(tiles, s->conv.scales.limits);
 }
 
 // --- images --------------------------------------------------------------------------
+
+// Pairs of columns from `x` and outputs from `y` on, which lie side by side. One piece
+// of code for all callers.
+static __attribute__((noinline)) void run_pairs(ember_quads_dsp_t *tiles, int8_t *y,
+                                                ember_limits_s8_t limits) {
+    const int32_t count = 2 * FOUR * tiles->quads * tiles->pairs;
+
+    tiles->y[0] = y;
+    ember_quads_dsp(tiles);
+    if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
+        for (int32_t i = 0; i < count; i++) {
+            y[i] = ember_limit_s8(y[i], limits);
+        }
+    }
+}
+
+// Two neighbouring columns, or one.
+static void run_two(const state_t *s, const ember_quads_dsp_t *tiles,
+                    const column_t *columns, int32_t count) {
+    const int32_t size = s->conv.height.kernel * s->fours * FOUR;
+    const ember_limits_s8_t limits = s->conv.scales.limits;
+    ember_quads_dsp_t two = *tiles;
+
+    for (int32_t n = 0; n < COLUMNS; n++) {
+        column_t column = columns[n < count ? n : 0];
+        if (!column.whole) {
+            copy_clipped(s, &column, s->copies + n * size);
+        }
+        two.x[n] = column.from;
+        two.skip[n] = (int32_t)column.pitch - s->fours * FOUR;
+    }
+    two.y[1] = columns[count - 1].to;
+    two.pairs = 1;
+    run_pairs(&two, columns[0].to, limits);
+}
+
+// Whole columns from `x` on, `next` bytes apart; the last one maybe by itself.
+static void run_whole(const state_t *s, ember_quads_dsp_t *tiles, const int8_t *x,
+                      int8_t *y, int32_t pairs) {
+    tiles->x[0] = x;
+    tiles->x[1] = x + tiles->next / COLUMNS;
+    tiles->y[1] = y + s->conv.filters;
+    tiles->pairs = pairs;
+    run_pairs(tiles, y, s->conv.scales.limits);
+}
 
 static void run_image(const state_t *s, ember_quads_dsp_t *tiles, const int8_t *x,
                       int8_t *y) {
@@ -145,26 +154,31 @@ static void run_image(const state_t *s, ember_quads_dsp_t *tiles, const int8_t *
         const bool inside = top >= 0 && top + height->kernel <= height->in;
         // The last column reads beyond its taps, and must not beyond the image.
         const bool last = padded && top + height->kernel == height->in;
-        for (int32_t ox = 0; ox < width->out; ox++) {
+        const int32_t end = inside ? past - last : 0;
+        const int8_t *row = x + top * pitch;
+        for (int32_t ox = 0; ox < width->out;) {
             const int32_t left = ox * width->stride - width->padding;
-            columns[count++] = (column_t){
-                .from = x + top * pitch + left * conv->depth,
-                .y = oy,
-                .x = ox,
-                .pitch = pitch,
-                .to = y,
-                .whole = inside && left >= 0 && left < past - last,
-            };
+            const int8_t *from = row + left * conv->depth;
+            const int32_t rest = width->out - ox;
+            const bool whole = left >= 0 && left < end;
+            const int32_t many = whole ? (end - left - 1) / width->stride + 1 : 0;
+            const int32_t pairs = (many < rest ? many : rest) / COLUMNS;
+            if (count == 0 && pairs > 0) {
+                run_whole(s, tiles, from, y, pairs);
+                ox += COLUMNS * pairs;
+                y += COLUMNS * pairs * conv->filters;
+                continue;
+            }
+            columns[count++] = (column_t){from, oy, ox++, pitch, y, whole};
             y += conv->filters;
             if (count == COLUMNS) {
-                run_pair(s, tiles, columns);
+                run_two(s, tiles, columns, count);
                 count = 0;
             }
         }
     }
     if (count > 0) {
-        columns[1] = columns[0];
-        run_pair(s, tiles, columns);
+        run_two(s, tiles, columns, count);
     }
 }
 
@@ -176,37 +190,39 @@ static bool is_flat(const ember_conv_s8_t *conv) {
 // Images whose pixels are the columns.
 static void run_flat(const state_t *s, ember_quads_dsp_t *tiles) {
     const ember_conv_s8_t *conv = &s->conv;
-    const uint32_t offset = ember_both_dsp(conv->x_offset);
-    const ember_limits_s8_t limits = conv->scales.limits;
-    const int8_t *x = conv->x;
-    int8_t *y = conv->y;
+    const int32_t pixels = conv->batches * conv->height.in * conv->width.in;
+    const int32_t done = pixels & -COLUMNS;
 
-    for (int32_t left = conv->batches * conv->height.in * conv->width.in; left > 0;
-         left -= COLUMNS) {
-        const int32_t second = left > 1 ? 1 : 0;
-        tiles->sums[0] = tiles->sums[1] = 0;
-        ember_widen_two(s->words, x, x + second * conv->depth, s->fours, offset,
-                        tiles->sums);
-        tiles->y[0] = y;
-        tiles->y[1] = y + second * conv->filters;
-        multiply(tiles, limits);
-        x += COLUMNS * conv->depth;
-        y += COLUMNS * conv->filters;
+    if (done > 0) {
+        run_whole(s, tiles, conv->x, conv->y, done / COLUMNS);
+    }
+    if (done < pixels) {
+        const column_t last = {.from = conv->x + done * conv->depth,
+                               .to = conv->y + done * conv->filters,
+                               .whole = true};
+        run_two(s, tiles, &last, 1);
     }
 }
 
 static int32_t run(void *state) {
     const state_t *s = state;
     const ember_conv_s8_t *conv = &s->conv;
+    const int32_t skip = conv->width.in * conv->depth - s->fours * FOUR;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
     ember_quads_dsp_t tiles = {
         .w = conv->w,
-        .x = s->words,
+        .words = s->words,
         .blocks = conv->height.kernel * s->fours,
         .by = s->by,
         .quads = conv->filters / FOUR,
         .offset = 2 * conv->scales.zero_point + 1,
+        .x_offset = ember_both_dsp(conv->x_offset),
+        .fours = s->fours,
+        .rows = conv->height.kernel,
+        .skip = {skip, skip},
+        .next = COLUMNS * conv->width.stride * conv->depth,
+        .y_skip = conv->filters,
     };
 
     set_filters(s);
@@ -250,6 +266,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     const int64_t inner = (int64_t)conv->height.kernel * s->fours * FOUR;
     if (conv->x_offset < -INT8_MAX || !ember_scales_fit_dsp(conv, inner) ||
+        conv->rows != EMBER_ROWS_NORMAL || conv->scales.shifts == NULL ||
+        !ember_powers_fit_dsp(conv->scales.shifts, conv->filters) ||
         (conv->over && !is_flat(conv))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: not supported with DSP");

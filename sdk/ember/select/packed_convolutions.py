@@ -22,8 +22,9 @@ from ember.select.resolve import MethodNeeds
 
 OPERATOR = types.Operator("ember::packed_conv2d", "out")
 _PLAIN = "quantized_conv2d_dsp"  # the kernel whose calls are packed
-_W, _DILATION = 1, 5  # arguments of a convolution
+_W, _DILATION, _SHIFTS = 1, 5, 9  # arguments of a convolution
 _FOUR = 4  # filters, and elements
+_LEAST_SHIFT = -3  # EMBER_SHIFT_POWER_DSP
 _MOST_ROW = 4 / 3  # as long as a row may be beside that of the taps
 
 _Weights = npt.NDArray[np.int8]
@@ -63,7 +64,7 @@ class _Packing:
         tensor = method.values[call.args[_W]]
         if not isinstance(tensor, types.Tensor) or not tensor.is_constant:
             return None
-        if not _is_dense(method, call):
+        if not _is_dense(method, call) or not self._shifts_far(method, call):
             return None
         data = np.frombuffer(
             self.program.constants[tensor.data_index], np.int8, tensor.numel
@@ -78,6 +79,15 @@ class _Packing:
         place = self.places[tensor.data_index]
         order = tuple(range(elements.ndim))
         return types.Tensor(DType.INT8, elements.shape, order, data_index=place)
+
+
+    def _shifts_far(self, method: Method, call: KernelCall) -> bool:
+        """Whether sums are shifted as far as kernels need."""
+        shifts = method.values[call.args[_SHIFTS]]
+        if not isinstance(shifts, types.Tensor) or not shifts.is_constant:
+            return False
+        data = self.program.constants[shifts.data_index]
+        return int(np.frombuffer(data, np.int32, shifts.numel).max()) <= _LEAST_SHIFT
 
 
 def _with_weights(method: Method, weights: Mapping[int, types.Tensor]) -> Method:
