@@ -38,9 +38,9 @@ static view_t view_of(const ember_conv_s8_t *conv, bool down) {
                     each,         y_width,       each, 3 * each};
 }
 
-// Steps of a line: two outputs, or one where they lie two elements apart.
+// Steps of a line, each of two outputs.
 static int32_t steps_of(const ember_conv_s8_axis_t *along) {
-    return along->stride == 1 ? (along->out + 1) / 2 : along->out;
+    return (along->out + 1) / 2;
 }
 
 // --- lines ---------------------------------------------------------------------------
@@ -119,7 +119,7 @@ static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
                                     const ember_conv_s8_t *conv, const view_t *view,
                                     const channels_t *channels) {
     const int32_t out = view->along->out, steps = steps_of(view->along);
-    const bool odd = view->along->stride == 1 && out % 2 != 0;
+    const bool odd = out % 2 != 0;
 
     return (ember_lines_run_dsp_t){
         .x = s->words,
@@ -157,11 +157,7 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
         run.weights = channels->weights + (slot == 0 ? 0 : TAPS - slot) * 2;
         run.y = y;
         run.end = y + FOUR;
-        if (view->along->stride == 1) {
-            ember_lines_1_dsp(&run);
-        } else {
-            ember_lines_2_dsp(&run);
-        }
+        ember_lines_dsp(&run);
         if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
             limit(y, view->along->out, view->y_step, limits);
         }
@@ -196,7 +192,7 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
 }
 
 static bool runs_along(const ember_conv_s8_axis_t *axis) {
-    return axis->stride <= 2 && axis->out > 1;
+    return axis->stride == 1 && axis->out > 1;
 }
 
 SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {

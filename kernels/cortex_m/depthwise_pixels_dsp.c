@@ -100,11 +100,7 @@ static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
         run->rows = left < s->rows ? left : s->rows;
         run->y = y + out * run->y_down;
         widen(s, conv, x, from, from + (run->rows - 1) * height->stride + TAPS);
-        if (conv->width.stride == 1) {
-            ember_pixels_1_dsp(run);
-        } else {
-            ember_pixels_2_dsp(run);
-        }
+        ember_pixels_run_dsp(run);
     }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
         limit(y, height->out * conv->width.out, conv->channels, limits);
@@ -147,26 +143,24 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
     return axis->kernel == TAPS && axis->dilation == 1;
 }
 
-static int32_t bytes_of(const ember_conv_s8_axis_t *width) {
-    return pixels_of(width, width->out) * WORDS * (int32_t)sizeof(uint32_t);
-}
-
+// What takes longer by lines: outputs that are not neighbours, and few of them.
 SMALL bool ember_pixels_dsp_fit(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
-    const bool small = height->out <= FEW && width->out <= FEW;
+    const bool few = height->out <= FEW && width->out <= FEW;
 
     return is_three(height) && is_three(width) && !conv->over && width->out > 1 &&
-           width->out < ROOM && TAPS * bytes_of(width) <= ROOM &&
-           (width->stride == 2 || (width->stride == 1 && small));
+           width->padding < TAPS && (few || width->stride > 1);
 }
 
 SMALL int32_t ember_pixels_dsp_measure(ember_pixels_dsp_t *s,
                                        const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *height = &conv->height;
-    const int32_t pitch = bytes_of(&conv->width);
-    const int32_t most = (ROOM / pitch - TAPS) / height->stride + 1;
+    const int32_t across = pixels_of(&conv->width, conv->width.out);
+    const int32_t pitch = across * WORDS * (int32_t)sizeof(uint32_t);
+    const int32_t spare = ROOM / pitch - TAPS;
+    const int32_t most = spare > 0 ? spare / height->stride + 1 : 1;
 
-    s->across = pixels_of(&conv->width, conv->width.out);
+    s->across = across;
     s->rows = height->out < most ? height->out : most;
     return pixels_of(height, s->rows) * pitch;
 }

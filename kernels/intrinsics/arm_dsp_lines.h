@@ -112,7 +112,7 @@ enum { EMBER_LINES_WEIGHTS = 10 };
     "ssat " sum ", #8, " sum ", asr #1\n\t"
 
 // Rounds of two neighbouring outputs.
-static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
+static inline void ember_lines_dsp(const ember_lines_run_dsp_t *run) {
     register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
 
     __asm__ volatile(EMBER_LINES_BEGIN_DSP "2:\n\t"
@@ -142,35 +142,6 @@ static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
                      "strb r14, [r1, r11]\n\t"
                      "strb r12, [r1]\n\t"
                      "add r1, r1, r11, lsl #1\n\t" //
-                     EMBER_LINES_END_DSP
-                     : "+r"(r0)
-                     :
-                     : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
-}
-
-// Rounds of one output, which are two elements apart.
-static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
-    register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
-
-    __asm__ volatile(EMBER_LINES_BEGIN_DSP "2:\n\t"
-                                           "ldr r12, [sp]\n\t"
-                                           "ldr r10, [r0, #4]\n\t"
-                                           "ldr r11, [r0, #16]\n\t"
-                                           "ldr r14, [r0, #8]\n\t"
-                                           "smlad r12, r10, r6, r12\n\t"
-                                           "smlabt r12, r11, r7, r12\n\t"
-                                           "smlad r12, r14, r8, r12\n\t"
-                                           "ldr r11, [r0, #20]\n\t"
-                                           "ldr r10, [r0, #12]\n\t"
-                                           "ldr r14, [r0], #12\n\t"
-                                           "smlabt r12, r11, r9, r12\n\t"
-                                           "smlabt r12, r10, r5, r12\n\t"
-                                           "smlad r12, r14, r4, r12\n\t"
-                                           "ldr r10, [sp, #28]\n\t"
-                                           "ldr r11, [sp, #16]\n\t" //
-                     EMBER_LINES_SCALE_DSP("r12")                   //
-                     "strb r12, [r1]\n\t"
-                     "add r1, r11\n\t" //
                      EMBER_LINES_END_DSP
                      : "+r"(r0)
                      :

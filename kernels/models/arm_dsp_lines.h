@@ -56,7 +56,7 @@ static inline int8_t ember_lines_second_dsp(const uint32_t *x, const uint32_t *w
     return ember_filtered_dsp(sum, by, offset);
 }
 
-static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
+static inline void ember_lines_dsp(const ember_lines_run_dsp_t *run) {
     const int32_t pairs = (run->rounds >> 8) + 1;
     const bool odd = run->spare == 0;
     const uint32_t *x = run->x, *weights = run->weights;
@@ -72,21 +72,6 @@ static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
         }
         if (odd) {
             *y = ember_lines_first_dsp(x, weights, by, run->offset);
-            x += 3;
-        }
-        x += run->skip / 4;
-        weights += EMBER_LINES_WEIGHTS;
-        by++;
-    }
-}
-
-static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
-    const uint32_t *x = run->x, *weights = run->weights;
-    const ember_filter_dsp_t *by = run->by;
-
-    for (int8_t *first = run->y; first != run->end; first++) {
-        for (int32_t i = 0; i <= run->rounds >> 8; i++) {
-            first[i * run->step] = ember_lines_first_dsp(x, weights, by, run->offset);
             x += 3;
         }
         x += run->skip / 4;

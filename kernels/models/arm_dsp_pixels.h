@@ -72,7 +72,7 @@ static inline void ember_pixels_one_dsp(const ember_pixels_run_dsp_t *run,
     }
 }
 
-static inline void ember_pixels_1_dsp(const ember_pixels_run_dsp_t *run) {
+static inline void ember_pixels_run_dsp(const ember_pixels_run_dsp_t *run) {
     for (int32_t row = 0; row < run->rows; row++) {
         const uint32_t *x = run->x + row * run->down / 4;
         int8_t *y = run->y + row * run->y_down;
@@ -81,10 +81,6 @@ static inline void ember_pixels_1_dsp(const ember_pixels_run_dsp_t *run) {
             x += run->next / 4;
         }
     }
-}
-
-static inline void ember_pixels_2_dsp(const ember_pixels_run_dsp_t *run) {
-    ember_pixels_1_dsp(run);
 }
 
 #endif // EMBER_MODELS_ARM_DSP_PIXELS_H
