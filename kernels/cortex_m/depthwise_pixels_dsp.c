@@ -11,7 +11,7 @@ enum {
     FOUR = 4,
     TAPS = 3,
     WORDS = 2,
-    ROOM = 2048,
+    ROOM = 1536,
     FEW = 12
 }; // words of a pixel; bytes
 

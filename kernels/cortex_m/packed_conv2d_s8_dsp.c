@@ -68,27 +68,29 @@ static void copy_clipped(const state_t *s, column_t *column, int8_t *copy) {
 
 // --- products ------------------------------------------------------------------------
 
-// The scale of a filter; its bias goes to the sums of its pair.
-FAST void set_filter(const ember_scales_s8_t *scales, int32_t f, ember_quad_dsp_t *quad,
-                     int32_t place) {
-    const int32_t bias = scales->bias == NULL ? 0 : scales->bias[f];
+INLINE void set_scale(const ember_scales_s8_t *scales, int32_t f,
+                      ember_quad_dsp_t *quad, int32_t place) {
     const ember_filter_dsp_t by =
-        ember_filter_dsp(bias, scales->multipliers[f], scales->shifts[f]);
-    int32_t *sums = quad->bias + (place & PAIR);
+        ember_filter_dsp(0, scales->multipliers[f], scales->shifts[f]);
 
-    if (place % PAIR == 0) {
-        sums[0] = bias;
-    } else {
-        sums[0] = (int32_t)((uint32_t)sums[0] + ((uint32_t)bias << 8));
-        sums[1] = bias;
-    }
     quad->by[place].multiplier = by.multiplier;
     quad->by[place].power = ember_power_dsp(by);
 }
 
-SMALL static void set_filters(const state_t *s) {
-    for (int32_t f = 0; f < s->conv.filters; f++) {
-        set_filter(&s->conv.scales, f, s->by + f / FOUR, f % FOUR);
+FAST void set_filters(const state_t *s) {
+    const ember_scales_s8_t *scales = &s->conv.scales;
+    const int32_t *bias = scales->bias;
+    ember_quad_dsp_t *quad = s->by;
+
+    for (int32_t f = 0; f < s->conv.filters; f += PAIR) {
+        const int32_t pair = f % FOUR;
+        const int32_t first = bias == NULL ? 0 : bias[f];
+        const int32_t second = bias == NULL ? 0 : bias[f + 1];
+        quad->bias[pair] = (int32_t)((uint32_t)first + ((uint32_t)second << 8));
+        quad->bias[pair + 1] = second;
+        set_scale(scales, f, quad, pair);
+        set_scale(scales, f + 1, quad, pair + 1);
+        quad += pair / PAIR;
     }
 }
 
