@@ -80,7 +80,6 @@ class _Packing:
         order = tuple(range(elements.ndim))
         return types.Tensor(DType.INT8, elements.shape, order, data_index=place)
 
-
     def _shifts_far(self, method: Method, call: KernelCall) -> bool:
         """Whether sums are shifted as far as kernels need."""
         shifts = method.values[call.args[_SHIFTS]]
