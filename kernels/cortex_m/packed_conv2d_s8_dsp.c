@@ -2,7 +2,6 @@
 // packed_conv2d_s8_dsp: with the DSP instructions. The elements under the taps of two
 // outputs lie side by side in scratch as int16, their offset added, and are multiplied
 // with four filters after the other.
-#include <arm_dsp_columns.h>
 #include <arm_dsp_quads.h>
 #include <stddef.h>
 
@@ -34,16 +33,6 @@ static bool is_padded(const state_t *s) {
 
 // --- columns -------------------------------------------------------------------------
 
-FAST void copy_row(int8_t *to, const int8_t *from, int32_t length) {
-    if (length >= FOUR) {
-        ember_copy_runs_dsp(to, from, length, 0, 1);
-        return;
-    }
-    for (int32_t i = 0; i < length; i++) {
-        to[i] = from[i];
-    }
-}
-
 // A column with taps beside the image becomes one in `copy`.
 static void copy_clipped(const state_t *s, column_t *column, int8_t *copy) {
     const ember_conv_s8_t *conv = &s->conv;
@@ -59,7 +48,7 @@ static void copy_clipped(const state_t *s, column_t *column, int8_t *copy) {
         *words++ = (uint8_t)-conv->x_offset * 0x01010101u;
     }
     for (int32_t ky = down.first; ky < down.past; ky++) {
-        copy_row(copy + ky * line + skipped, from, length);
+        memcpy(copy + ky * line + skipped, from, (size_t)length);
         from += column->pitch;
     }
     column->from = copy;
@@ -77,7 +66,7 @@ INLINE void set_scale(const ember_scales_s8_t *scales, int32_t f,
     quad->by[place].power = ember_power_dsp(by);
 }
 
-FAST void set_filters(const state_t *s) {
+static void set_filters(const state_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const int32_t *bias = scales->bias;
     ember_quad_dsp_t *quad = s->by;
