@@ -79,7 +79,7 @@ static uint8_t rows_of(const ember_panels_s8_t *s) {
 }
 
 // Reads the filters and the lengths of their kernels.
-static bool read_kernel(ember_conv_s8_t *conv, ember_node_t *node) {
+bool ember_panels_s8_kernel(ember_conv_s8_t *conv, ember_node_t *node) {
     int32_t items[3] = {0, 0, 0};
     const uint32_t count = ember_node_ints(node, KERNEL, items, 3);
 
@@ -109,7 +109,7 @@ static bool set_segment(ember_panels_s8_t *s, const ember_tensor_t *panels) {
     }
     s->segment = (int32_t)segment;
     const int64_t bytes = (int64_t)vectors_of(s) * vector_bytes(s);
-    return bytes == (int64_t)panels->numel;
+    return ember_panels_s8_are(panels, bytes);
 }
 
 static ember_status_t read_panels(ember_panels_s8_t *s, ember_node_t *node) {
@@ -120,8 +120,7 @@ static ember_status_t read_panels(ember_panels_s8_t *s, ember_node_t *node) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (!panels.constant || panels.dtype != EMBER_S8 || panels.rank != 1 ||
-        !set_segment(s, &panels)) {
+    if (!set_segment(s, &panels)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: panels of another size");
     }
@@ -133,7 +132,7 @@ static ember_status_t read_panels(ember_panels_s8_t *s, ember_node_t *node) {
     return EMBER_OK;
 }
 
-static ember_status_t read_image(ember_conv_s8_t *conv, ember_node_t *node) {
+ember_status_t ember_panels_s8_image(ember_conv_s8_t *conv, ember_node_t *node) {
     ember_tensor_t x;
 
     ember_node_tensor(node, X, &x);
@@ -159,10 +158,10 @@ ember_status_t ember_panels_s8_args(ember_panels_s8_t *s, ember_node_t *node) {
     static const ember_conv_s8_places_t places = {.dilation = PLACES_DILATION};
     ember_conv_s8_t *conv = &s->conv;
 
-    if (read_image(conv, node) != EMBER_OK) {
+    if (ember_panels_s8_image(conv, node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (!read_kernel(conv, node) || conv->depth < 1 || conv->batches < 0 ||
+    if (!ember_panels_s8_kernel(conv, node) || conv->depth < 1 || conv->batches < 0 ||
         !ember_conv_s8_geometry(conv, node, &places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: sizes or parameters do not fit");

@@ -21,6 +21,17 @@ typedef struct ember_panels_s8 {
     int32_t segment; // elements of a row of a window, a multiple of 8
 } ember_panels_s8_t;
 
+// The parts of calls with panels that do not depend on their layout: the image, offsets
+// and limits, and `kernel`: filters, height and width.
+EMBER_MUST_USE ember_status_t ember_panels_s8_image(ember_conv_s8_t *conv,
+                                                    ember_node_t *node);
+EMBER_MUST_USE bool ember_panels_s8_kernel(ember_conv_s8_t *conv, ember_node_t *node);
+// Whether a tensor is `bytes` of panels.
+static inline bool ember_panels_s8_are(const ember_tensor_t *panels, int64_t bytes) {
+    return panels->constant && panels->dtype == EMBER_S8 && panels->rank == 1 &&
+           bytes == (int64_t)panels->numel;
+}
+
 // Reads a call and sets the shape of its output. `conv.rows` is that of the numbers,
 // EMBER_ROWS_RIGHT or EMBER_ROWS_SHIFT.
 EMBER_MUST_USE ember_status_t ember_panels_s8_args(ember_panels_s8_t *s,

@@ -42,7 +42,8 @@ class Layer:
 
 # What panels differ in: outputs side by side in a window, several panels, the last one
 # of fewer vectors, images that are read in place, rows of taps that are filled up, taps
-# that stand apart, strides, and sums that are not shifted.
+# that stand apart, strides, and sums that are not shifted; of depthwise layers, how
+# often channels repeat, more than four rows of taps, and rows that share their words.
 LAYERS = {
     "merged": Layer((1, 8, 9, 7), 6, 3),
     "merged_stride": Layer((1, 16, 7, 11), 12, 1, (("stride", 2),)),
@@ -51,12 +52,18 @@ LAYERS = {
     "filled": Layer((1, 27, 6, 6), 33, 5),
     "dilated": Layer((1, 12, 9, 8), 20, 3, (("dilation", 2), ("stride", 2))),
     "unshifted": Layer((1, 8, 4, 6), 36, 3, whole=True),
+    "depthwise": Layer((1, 24, 8, 9), 24, 3, (("depthwise", 1),)),
+    "depthwise_shared": Layer((1, 16, 36, 9), 16, 3, (("depthwise", 1),)),
+    "depthwise_5x5": Layer(
+        (1, 40, 9, 8), 40, 5, (("depthwise", 1), ("stride", 2)), whole=True
+    ),
+    "depthwise_narrow": Layer((1, 136, 5, 1), 136, 3, (("depthwise", 1),)),
 }
 
 
 def needs(program: Program) -> list[MethodNeeds]:
-    """What the loader would tell of methods whose convolutions of one group all get the
-    kernel for Hexagon's vectors."""
+    """What the loader would tell of methods whose convolutions all get the kernel for
+    Hexagon's vectors."""
     return [
         MethodNeeds(
             index=index,
@@ -75,8 +82,8 @@ def needs(program: Program) -> list[MethodNeeds]:
 
 
 def _kernel(operator: str) -> str:
-    plain = operator == "cortex_m::quantized_conv2d.out"
-    return "quantized_conv2d_hvx" if plain else "other"
+    name = operator.removeprefix("cortex_m::").removesuffix(".out") + "_hvx"
+    return name if name in panels.KERNELS else "other"
 
 
 def packed(program: Program) -> Program:

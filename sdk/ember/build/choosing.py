@@ -124,8 +124,8 @@ def _panelled(model: Improved, chosen: Selection, job: Job) -> Improved:
     keep their operators, and so do those of layers that run row by row."""
     rules = job.options.rules
     pinned = any(name == model.name for name, _, _ in rules.calls)
-    usable = rules.allowed(job.board).get(panels.OPERATOR.full_name, ())
-    if pinned or model.has_rows or panels.KERNEL not in usable:
+    usable = panels.usable(rules.allowed(job.board))
+    if pinned or model.has_rows or not usable:
         return model
     after = panels.packed(model.program, chosen.needs)
     return model if after is None else repack.again(model, after, rules.known)

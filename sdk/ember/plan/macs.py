@@ -59,7 +59,10 @@ _NODES: dict[str, Callable[[list[_Shape]], int]] = {
     "DepthwiseConv2d": lambda shapes: math.prod(shapes[-1]) * math.prod(shapes[1][1:3]),
     "FullyConnected": _product(0),
 }
-_PANELS = "ember::quantized_conv2d_panels.out"  # whose weights have another shape
+_PANELS = (  # whose weights have another shape
+    "ember::quantized_conv2d_panels.out",
+    "ember::quantized_depthwise_conv2d_panels.out",
+)
 _TRANSPOSED = 6  # argument of aten::convolution.out
 
 
@@ -70,9 +73,10 @@ def of_call(method: Method, op: str, call: KernelCall) -> int | None:
     if op == "aten::convolution.out" and len(values) > _TRANSPOSED:
         transposed = bool(getattr(values[_TRANSPOSED], "value", False))
         return (_transposed if transposed else _convolution)(shapes)
-    if op == _PANELS and isinstance(values[2], IntList):
+    if op in _PANELS and isinstance(values[2], IntList):
         kernel = method.int_list(values[2]) or ()
-        return math.prod(shapes[-1]) * math.prod(kernel[1:]) * shapes[0][1]
+        depth = 1 if "depthwise" in op else shapes[0][1]
+        return math.prod(shapes[-1]) * math.prod(kernel[1:]) * depth
     count = _COUNTS.get(op)
     return count(shapes) if count is not None and len(shapes) > 1 else None
 

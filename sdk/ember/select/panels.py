@@ -1,14 +1,14 @@
 """A program and its chosen kernels become one with weights in the panels of Hexagon.
 
-Kernels for Hexagon's vectors would bring a convolution's weights into this order in
-every run. Here it is done once: the call becomes one of an operator of Ember's own. The
-layout is described in kernels/cortex_m/panels_s8.h.
+Kernels for Hexagon's vectors would bring a convolution's weights into the order that
+they need in every run. Here it is done once: the call becomes one of an operator of
+Ember's own.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,34 +16,45 @@ import numpy as np
 from ember.files.tensors import DType
 from ember.program import KernelCall, Method, Program, types
 from ember.program.additions import Additions
+from ember.select import panel_layout
+from ember.select.panel_layout import ALIGN, STEP, Geometry, Scales
 from ember.select.resolve import MethodNeeds
 
-OPERATOR = types.Operator("ember::quantized_conv2d_panels", "out")
-KERNEL = "quantized_conv2d_panels_hvx"
-ALIGN = 128  # bytes of a vector: panels lie at multiples
-_FROM = "quantized_conv2d_hvx"
-# Arguments of the dialect's convolution.
-_X, _W, _BIAS, _STRIDE, _PADDING, _DILATION, _X_OFFSET, _Y_OFFSET = range(8)
-_MULTIPLIERS, _SHIFTS, _LOW, _HIGH, _SCRATCH, _OUT = range(8, 14)
-_RANK = 4
-_LANES, _VECTORS, _GROUP, _STEP = 32, 4, 4, 8
-_MOST_MERGED = 8
-_TILE = 12  # packets of a window beside those of its products
-_ADDED = 128
+CONV = types.Operator("ember::quantized_conv2d_panels", "out")
+DEPTHWISE = types.Operator("ember::quantized_depthwise_conv2d_panels", "out")
+# The kernels whose calls get weights in panels, and those that take them then.
+KERNELS = {
+    "quantized_conv2d_hvx": (CONV, "quantized_conv2d_panels_hvx"),
+    "quantized_depthwise_conv2d_hvx": (
+        DEPTHWISE,
+        "quantized_depthwise_conv2d_panels_hvx",
+    ),
+}
+_X, _W, _BIAS, _STRIDE, _PADDING, _DILATION = range(6)  # arguments
+# Those behind them; a depthwise convolution has its multiplier of channels before.
+_X_OFFSET, _Y_OFFSET, _MULTIPLIERS, _SHIFTS, _LOW, _HIGH, _SCRATCH, _OUT = range(6, 14)
+
+
+def usable(kernels: Mapping[str, Sequence[str]]) -> bool:
+    """Whether all the kernels for panels are among those that calls may get."""
+    return all(
+        name in kernels.get(operator.full_name, ())
+        for operator, name in KERNELS.values()
+    )
 
 
 def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program | None:
     """None where no weights are packed. Equal constants may be there twice."""
     calls = {
         need.index: {
-            call.instruction
+            call.instruction: KERNELS[call.kernel][0]
             for call in need.calls
-            if call.kernel == _FROM and not call.volatile
+            if call.kernel in KERNELS and not call.volatile
         }
         for need in needs
     }
     layers = [
-        [*_layers(method, program, calls.get(index, set()))]
+        [*_layers(method, program, calls.get(index, {}))]
         for index, method in enumerate(program.methods)
     ]
     apart = _left(program, layers)
@@ -67,11 +78,12 @@ class _Layer:
     """A convolution whose weights can be packed."""
 
     instruction: int
-    call: KernelCall
+    operator: types.Operator
+    args: tuple[int, ...]  # without the multiplier of channels
     data: int  # the constant that its weights are
     kernel: tuple[int, int, int]  # filters, height, width
-    merged: int
-    panels: np.ndarray
+    layout: tuple[int, ...]  # the integers that tell how the panels lie
+    panels: panel_layout.Array
 
 
 def _left(program: Program, layers: Sequence[Sequence[_Layer]]) -> set[int]:
@@ -88,32 +100,22 @@ def _left(program: Program, layers: Sequence[Sequence[_Layer]]) -> set[int]:
 
 
 def _with_panels(
-    program: Program, index: int, method: Method, layers: dict[int, _Layer]
+    program: Program, index: int, method: Method, layers: Mapping[int, _Layer]
 ) -> Program:
     adding = Additions(method, program.constants)
-    operator = adding.add_operator(OPERATOR)
-    calls = {
-        layer.instruction: KernelCall(operator, _arguments(adding, layer))
-        for layer in layers.values()
-    }
-    before = iter(enumerate(method.instructions))
-    chains = tuple(
-        replace(
-            chain,
-            instructions=tuple(
-                calls.get(number, instruction)
-                for _, (number, instruction) in zip(
-                    chain.instructions, before, strict=False
-                )
-            ),
-        )
-        for chain in method.chains
-    )
+    numbers = iter(range(len(method.instructions)))
+    chains = []
+    for chain in method.chains:
+        instructions: list[types.Instruction] = []
+        for instruction in chain.instructions:
+            layer = layers.get(next(numbers))
+            instructions.append(_call(adding, layer) if layer else instruction)
+        chains.append(replace(chain, instructions=tuple(instructions)))
     methods = list(program.methods)
     methods[index] = replace(
         method,
         values=(*method.values, *adding.values),
-        chains=chains,
+        chains=tuple(chains),
         operators=adding.operators,
     )
     return replace(
@@ -123,137 +125,124 @@ def _with_panels(
     )
 
 
-def _arguments(adding: Additions, layer: _Layer) -> tuple[int, ...]:
-    args = layer.call.args
-    return (
-        args[_X],
-        adding.add_constant(layer.panels),
-        adding.add_ints(layer.kernel),
-        *args[_STRIDE : _Y_OFFSET + 1],
-        args[_LOW],
-        args[_HIGH],
-        adding.add(types.Int(layer.merged)),
-        *args[_OUT:],
+def _call(adding: Additions, layer: _Layer) -> KernelCall:
+    args = layer.args
+    return KernelCall(
+        adding.add_operator(layer.operator),
+        (
+            args[_X],
+            adding.add_constant(layer.panels),
+            adding.add_ints(layer.kernel),
+            *args[_STRIDE : _Y_OFFSET + 1],
+            args[_LOW],
+            args[_HIGH],
+            *(adding.add(types.Int(number)) for number in layer.layout),
+            *args[_OUT:],
+        ),
     )
 
 
 # ---- layers --------------------------------------------------------------------------
 
 
-def _layers(method: Method, program: Program, chosen: set[int]) -> Iterator[_Layer]:
+def _layers(
+    method: Method, program: Program, chosen: Mapping[int, types.Operator]
+) -> Iterator[_Layer]:
     look = Additions(method, program.constants)
     for instruction, _, call in method.kernel_calls():
-        if instruction in chosen:
-            layer = _layer(look, instruction, call)
+        operator = chosen.get(instruction)
+        if operator is not None:
+            depthwise = operator == DEPTHWISE
+            args = call.args[:_X_OFFSET] + call.args[_X_OFFSET + depthwise :]
+            layer = _layer(look, instruction, operator, args)
             if layer is not None:
                 yield layer
 
 
-def _layer(look: Additions, instruction: int, call: KernelCall) -> _Layer | None:
-    args = call.args
+def _layer(
+    look: Additions, instruction: int, operator: types.Operator, args: tuple[int, ...]
+) -> _Layer | None:
     weights = look.constant(args[_W], DType.INT8)
-    numbers = _numbers(look, call)
-    offset = look.integer(args[_X_OFFSET])
-    stride, dilation = look.integers(args[_STRIDE]), look.integers(args[_DILATION])
-    tensors = [look.value(args[place]) for place in (_X, _W, _OUT)]
-    x, own, out = (t for t in tensors if isinstance(t, types.Tensor))
-    if weights is None or numbers is None or offset is None:
+    own, out = look.value(args[_W]), look.value(args[_OUT])
+    scales, offset = _scales(look, args), look.integer(args[_X_OFFSET])
+    if weights is None or scales is None or offset is None:
         return None
-    if not stride or not dilation or x.is_dynamic or out.is_dynamic:
+    assert isinstance(own, types.Tensor)
+    geometry = _geometry(look, args, weights, out)
+    if geometry is None:
         return None
-    if _is_short(weights, dilation[-1]):
+    pack = _depthwise if operator == DEPTHWISE else _plain
+    result = pack(weights, scales, offset, geometry)
+    if result is None:
         return None
-    merged = _merged(weights, out.sizes[-1], stride[-1], dilation[-1])
-    lanes = _lanes(weights, merged, stride[-1])
-    bias, multipliers, shifts = numbers
-    sums = weights.reshape(len(weights), -1).sum(1, dtype=np.int64) * offset + bias
-    rows = np.stack(_factors(sums.astype(np.int32), multipliers, shifts))
-    panels = _panels(lanes, np.tile(rows, merged))
-    filters, height, width, _ = weights.shape
-    kernel = (filters, height, width)
-    return _Layer(instruction, call, own.data_index, kernel, merged, panels)
+    filters = weights.shape[3 if operator == DEPTHWISE else 0]
+    kernel = (filters, *geometry.kernel)
+    return _Layer(instruction, operator, args, own.data_index, kernel, *result)
 
 
-def _numbers(look: Additions, call: KernelCall) -> list[np.ndarray] | None:
-    """Biases, multipliers and shifts of a convolution."""
-    multipliers = look.constant(call.args[_MULTIPLIERS], DType.INT32)
-    shifts = look.constant(call.args[_SHIFTS], DType.INT32)
+def _scales(look: Additions, args: tuple[int, ...]) -> Scales | None:
+    multipliers = look.constant(args[_MULTIPLIERS], DType.INT32)
+    shifts = look.constant(args[_SHIFTS], DType.INT32)
     if multipliers is None or shifts is None:
         return None
-    if isinstance(look.value(call.args[_BIAS]), types.Null):
-        return [np.zeros_like(multipliers), multipliers, shifts]
-    bias = look.constant(call.args[_BIAS], DType.INT32)
-    return None if bias is None else [bias, multipliers, shifts]
+    if isinstance(look.value(args[_BIAS]), types.Null):
+        return Scales(np.zeros_like(multipliers), multipliers, shifts)
+    bias = look.constant(args[_BIAS], DType.INT32)
+    return None if bias is None else Scales(bias.reshape(-1), multipliers, shifts)
 
 
-def _is_short(weights: np.ndarray, dilation: int) -> bool:
+def _geometry(
+    look: Additions,
+    args: tuple[int, ...],
+    weights: panel_layout.Array,
+    out: types.Value,
+) -> Geometry | None:
+    stride, dilation = look.integers(args[_STRIDE]), look.integers(args[_DILATION])
+    if (
+        not isinstance(out, types.Tensor)
+        or out.is_dynamic
+        or not stride
+        or not dilation
+    ):
+        return None
+    return Geometry(
+        (int(weights.shape[1]), int(weights.shape[2])),
+        (stride[0], stride[-1]),
+        (dilation[0], dilation[-1]),
+        (out.sizes[-2], out.sizes[-1]),
+    )
+
+
+_Packed = tuple[tuple[int, ...], panel_layout.Array]
+
+
+def _plain(
+    weights: panel_layout.Array, scales: Scales, offset: int, geometry: Geometry
+) -> _Packed | None:
+    if _is_short(weights, geometry):
+        return None
+    filters, depth = int(weights.shape[0]), int(weights.shape[3])
+    merged = panel_layout.merged(filters, depth, geometry)
+    stride = geometry.stride[1]
+    return (merged,), panel_layout.panels(weights, scales, offset, merged, stride)
+
+
+def _is_short(weights: panel_layout.Array, geometry: Geometry) -> bool:
     """Whether windows may become the rows of a matrix (im2row_hvx.h), which the kernel
     decides."""
-    _, height, width, depth = weights.shape
-    short = width * depth <= ALIGN and dilation == 1
-    return bool(depth % _STEP and height > 1 and short)
+    height, width = geometry.kernel
+    depth = weights.shape[3]
+    short = width * depth <= ALIGN and geometry.dilation[1] == 1
+    return bool(depth % STEP and height > 1 and short)
 
 
-def _merged(weights: np.ndarray, outputs: int, stride: int, dilation: int) -> int:
-    """How many adjacent outputs share a window, so that filters fill vectors."""
-    filters, height, width, depth = map(int, weights.shape)
-
-    def cost(merged: int) -> int:
-        run = (width + (merged - 1) * stride) * depth
-        return height * ((run + _STEP - 1) // _STEP + 1) + _TILE
-
-    best = 1
-    if dilation != 1 and width != 1:
-        return best
-    for merged in range(2, min(_MOST_MERGED, outputs, _LANES // filters) + 1):
-        if cost(merged) * best < cost(best) * merged:
-            best = merged
-    return best
-
-
-# ---- layout --------------------------------------------------------------------------
-
-
-def _lanes(weights: np.ndarray, merged: int, stride: int) -> np.ndarray:
-    """(lanes, elements): rows of taps one after the other, each rounded up."""
-    filters, height, width, depth = weights.shape
-    run, shift = width * depth, stride * depth
-    segment = -(-(run + (merged - 1) * shift) // _STEP) * _STEP
-    lanes = np.zeros((merged, filters, height, segment), np.int8)
-    for output in range(merged):
-        first = output * shift
-        lanes[output, :, :, first : first + run] = weights.reshape(filters, height, run)
-    return lanes.reshape(merged * filters, height * segment)
-
-
-def _factors(
-    bias: np.ndarray, multipliers: np.ndarray, shifts: np.ndarray
-) -> list[np.ndarray]:
-    """The numbers of filters (scale_hvx.h)."""
-    less = -1 - shifts
-    return [bias, multipliers, shifts, np.maximum(less, 0), less >> 31]
-
-
-def _panels(lanes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """The bytes of all panels, of the weights of lanes and their numbers."""
-    missing = -len(lanes) % _LANES
-    filled = np.pad(lanes, ((0, missing), (0, 0)))
-    numbers = np.pad(rows, ((0, 0), (0, missing)))
-    most = _LANES * _VECTORS
-    pieces = [
-        piece
-        for first in range(0, len(filled), most)
-        for piece in _panel(
-            filled[first : first + most], numbers[:, first : first + most]
-        )
-    ]
-    return np.concatenate(pieces).view(np.int8)
-
-
-def _panel(lanes: np.ndarray, numbers: np.ndarray) -> Iterator[np.ndarray]:
-    vectors = len(lanes) // _LANES
-    own = numbers.reshape(len(numbers), vectors, _LANES).transpose(1, 0, 2)
-    yield np.ascontiguousarray(own, "<i4").reshape(-1).view(np.uint8)
-    added = (lanes.astype(np.int16) + _ADDED).astype(np.uint8)
-    words = added.reshape(vectors, _LANES, -1, _GROUP).transpose(2, 0, 1, 3)
-    yield np.ascontiguousarray(words).reshape(-1)
+def _depthwise(
+    weights: panel_layout.Array, scales: Scales, offset: int, geometry: Geometry
+) -> _Packed | None:
+    channels = int(weights.shape[3])
+    layout = (
+        panel_layout.period(channels, geometry),
+        panel_layout.sharing(channels, geometry),
+    )
+    panels = panel_layout.depthwise_panels(weights[0], scales, offset, *layout)
+    return layout, panels

@@ -18,8 +18,8 @@ from ember.select import panels
 
 
 def panel_calls(method: Method) -> list[types.KernelCall]:
-    name = panels.OPERATOR.full_name
-    return [call for _, operator, call in method.kernel_calls() if operator == name]
+    names = {operator.full_name for operator, _ in panels.KERNELS.values()}
+    return [call for _, name, call in method.kernel_calls() if name in names]
 
 
 def verdict(model: Model, after: Program) -> Verdict:
@@ -46,10 +46,10 @@ def test_a_network_keeps_no_weights_beside_its_panels() -> None:
     names = [name for _, name, _ in method.kernel_calls()]
     # The first layer may become a matrix, which its kernel decides.
     assert names.count("cortex_m::quantized_conv2d.out") == 1
-    assert len(panel_calls(method)) == 13
+    assert len(panel_calls(method)) == 26
     before = {bytes(constant) for constant in model.program.constants}
     gone = before - {bytes(constant) for constant in after.constants}
-    assert len(gone) >= 4 * 13
+    assert len(gone) >= 4 * 26
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,19 @@ def test_filters_that_do_not_fill_a_vector_share_it(name: str, merged: int) -> N
     method = packed(LAYERS[name].model.program).methods[0]
     (call,) = panel_calls(method)
     assert method.values[call.args[10]] == types.Int(merged)
+
+
+@pytest.mark.parametrize(
+    ("name", "period", "sharing"),
+    [("depthwise_shared", 128, 2), ("depthwise_5x5", 256, 1)],
+)
+def test_channels_repeat_until_vectors_are_filled(
+    name: str, period: int, sharing: int
+) -> None:
+    method = packed(LAYERS[name].model.program).methods[0]
+    (call,) = panel_calls(method)
+    layout = [method.values[index] for index in call.args[10:12]]
+    assert layout == [types.Int(period), types.Int(sharing)]
 
 
 def test_panels_lie_at_multiples_of_a_vector() -> None:
@@ -96,9 +109,10 @@ def test_calls_that_may_change_stay() -> None:
     assert panels.packed(model.program, [replace(need, calls=calls)]) is None
 
 
-@pytest.mark.parametrize("kind", ["short", "merged", "scale"])
-def test_panels_that_do_not_fit_are_refused(kind: str) -> None:
-    model = LAYERS["direct"].model
+@pytest.mark.parametrize("kind", ["short", "layout", "scale"])
+@pytest.mark.parametrize("name", ["direct", "depthwise"])
+def test_panels_that_do_not_fit_are_refused(name: str, kind: str) -> None:
+    model = LAYERS[name].model
     after = packed(model.program)
     (method,) = after.methods
     (call,) = panel_calls(method)
@@ -110,10 +124,15 @@ def test_panels_that_do_not_fit_are_refused(kind: str) -> None:
         size = tensor.numel - panels.ALIGN
         values[call.args[1]] = replace(tensor, sizes=(size,))
         del content[size:]
-    elif kind == "merged":
+    elif kind == "layout":
         values[call.args[10]] = types.Int(2)
-    else:
-        content[2 * panels.ALIGN : 2 * panels.ALIGN + 4] = (1).to_bytes(4, "little")
+    else:  # the shift of the first filter
+        period = values[call.args[10]]
+        assert isinstance(period, types.Int)
+        # Five numbers of 4 bytes for each weight of a tap are last.
+        numbers = tensor.numel - 20 * period.value if name == "depthwise" else 0
+        at = numbers + 2 * panels.ALIGN
+        content[at : at + 4] = (1).to_bytes(4, "little")
     constants[tensor.data_index] = bytes(content)
     damaged = replace(
         after,
