@@ -19,9 +19,10 @@ typedef struct ember_columns_hvx {
     int8_t *y;
     int16_t zero_point;
     ember_limits_s8_t limits;
-    int16_t w_offset; // added to weights
-    bool shifted;     // by all filters: none of their shifts is 0
-    int32_t columns;  // of y, before merging
+    int16_t w_offset;     // added to weights
+    bool shifted;         // by all filters: none of their shifts is 0
+    int32_t columns;      // of y, before merging
+    const int8_t *packed; // panels (panels_s8.h), or NULL: they are made in every run
     int8_t *scratch;
     int8_t *room; // scratch of the caller
 } ember_columns_hvx_t;
@@ -34,6 +35,8 @@ typedef struct ember_columns_form_hvx {
     int32_t rows_apart;    // as in cells_hvx.h; 0: 1
     int32_t columns_apart; //
     int64_t room;          // bytes of scratch for the caller
+    const int8_t *packed;  // panels, or NULL; of windows of
+    int32_t merged;        // so many adjacent outputs
 } ember_columns_form_hvx_t;
 
 // Takes a convolution of one group. UNSUPPORTED when its scales or its sizes are not

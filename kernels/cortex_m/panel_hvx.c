@@ -34,6 +34,10 @@ int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
     return vectors * LANES * inner_of(s);
 }
 
+int32_t ember_panel_hvx_vector_bytes(const ember_filters_hvx_t *s) {
+    return EMBER_NUMBERS_HVX * EMBER_HVX + LANES * inner_of(s);
+}
+
 // --- 32 filters by 32 words ----------------------------------------------------------
 
 // The weights of filters as rows.

@@ -33,9 +33,11 @@ typedef struct ember_terms_hvx {
     int32_t constant; // added to every sum
 } ember_terms_hvx_t;
 
-// Bytes of scratch for packing, and of a panel's weights.
+// Bytes of scratch for packing, of a panel's weights, and of each vector of filters'
+// weights and numbers.
 int32_t ember_panel_hvx_rows_bytes(const ember_filters_hvx_t *filters);
 int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *filters);
+int32_t ember_panel_hvx_vector_bytes(const ember_filters_hvx_t *filters);
 
 enum { EMBER_PANEL_NUMBERS_BYTES = 4 * EMBER_NUMBERS_HVX * 128 };
 enum { EMBER_PANEL_BLOCK_BYTES = 32 * 128 };

@@ -96,6 +96,23 @@ def _forget(methods: Iterable[Method], but: Sequence[Method]) -> None:
             remembered.forget(method)
 
 
+def again(model: Improved, after: Program, known: KernelList) -> Improved:
+    """The model as `after`, whose calls have other constants, planned and trimmed."""
+    if model.stock is None:
+        last = trim.trimmed(after)
+        return replace(model, program=last, content=program.content(last))
+    keep = shared(model.program, known)
+    packed = _Packed.of(after, known, keep, check=False)
+    plan_check.check(after, program.read_back(packed.program), known)
+    plans = packed.with_stock(_Packed(model.program, model.replanned)).plans
+    return replace(
+        model,
+        program=packed.program,
+        content=program.content(packed.program),
+        replanned=plans,
+    )
+
+
 def _fed(model: Model, draft: Draft, known: KernelList) -> Draft:
     """The draft with a row of its input at a time."""
     before = draft.program

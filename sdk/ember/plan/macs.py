@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ember.files import xnnpack
-from ember.program import KernelCall, Method, Tensor
+from ember.program import IntList, KernelCall, Method, Tensor
 
 _Shape = tuple[int, ...]
 
@@ -59,6 +59,10 @@ _NODES: dict[str, Callable[[list[_Shape]], int]] = {
     "DepthwiseConv2d": lambda shapes: math.prod(shapes[-1]) * math.prod(shapes[1][1:3]),
     "FullyConnected": _product(0),
 }
+_PANELS = (  # whose weights have another shape
+    "ember::quantized_conv2d_panels.out",
+    "ember::quantized_depthwise_conv2d_panels.out",
+)
 _TRANSPOSED = 6  # argument of aten::convolution.out
 
 
@@ -69,6 +73,10 @@ def of_call(method: Method, op: str, call: KernelCall) -> int | None:
     if op == "aten::convolution.out" and len(values) > _TRANSPOSED:
         transposed = bool(getattr(values[_TRANSPOSED], "value", False))
         return (_transposed if transposed else _convolution)(shapes)
+    if op in _PANELS and isinstance(values[2], IntList):
+        kernel = method.int_list(values[2]) or ()
+        depth = 1 if "depthwise" in op else shapes[0][1]
+        return math.prod(shapes[-1]) * math.prod(kernel[1:]) * depth
     count = _COUNTS.get(op)
     return count(shapes) if count is not None and len(shapes) > 1 else None
 
