@@ -28,12 +28,13 @@ def write(
     *,
     rtol: float = 0.0,
     atol: float = 0.0,
+    stored: Sequence[int] = (),
 ) -> None:
     """Write a case into `folder`: the operator `op`, called with `arguments`.
 
     `arguments` are those before the outputs: arrays, and those of lists, become inputs
-    of the program, while numbers, strings, None and lists of integers are stored in it.
-    Tolerances apply to floats.
+    of the program, while numbers, strings, None and lists of integers are stored in it,
+    and so are the arrays at the positions `stored`. Tolerances apply to floats.
     """
     names = library.names(schema)
     if len(names) != len(arguments) + len(results):
@@ -42,11 +43,15 @@ def write(
             f" given are {len(arguments)} and {len(results)} results"
         )
     call = _Call()
-    places = [call.argument(value) for value in arguments]
+    places = [
+        call.constant(value) if place in stored else call.argument(value)
+        for place, value in enumerate(arguments)
+    ]
     inputs = dict(call.arrays)
     outs = [call.argument(np.asarray(value)) for value in results]
     method = call.method(op, places, outs, list(inputs))
-    _write_case(folder, method, list(inputs.values()), results, rtol, atol)
+    content = types.Program(methods=(method,), constants=tuple(call.constants))
+    _write_case(folder, content, list(inputs.values()), results, rtol, atol)
 
 
 def write_delegate(
@@ -65,24 +70,24 @@ def write_delegate(
     places = [call.argument(np.asarray(value)) for value in inputs]
     outs = [call.argument(np.asarray(value)) for value in results]
     method = call.delegated(types.Delegate(backend, payload), places, outs)
-    _write_case(folder, method, inputs, results, rtol, atol)
+    content = types.Program(methods=(method,), constants=(b"",))
+    _write_case(folder, content, inputs, results, rtol, atol)
 
 
 def _write_case(
     folder: Path,
-    method: types.Method,
+    content: types.Program,
     inputs: Sequence[Array],
     results: Sequence[Array],
     rtol: float,
     atol: float,
 ) -> None:
-    content = program.write(types.Program(methods=(method,), constants=(b"",)))
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {f"in{index}.npy": value for index, value in enumerate(inputs)}
     expected = {f"out{index}.npy": value for index, value in enumerate(results)}
     for name, value in (arrays | expected).items():
         np.save(folder / name, value)
-    writing.write(folder / cases.MODEL, content)
+    writing.write(folder / cases.MODEL, program.write(content))
     run = {"method": "forward", "inputs": [*arrays], "outputs": [*expected]}
     facts = {"rtol": rtol, "atol": atol, "runs": [run]}
     writing.write(
@@ -96,6 +101,7 @@ class _Call:
 
     values: list[types.Value] = field(default_factory=list)
     arrays: dict[int, Array] = field(default_factory=dict)  # by value
+    constants: list[bytes] = field(default_factory=lambda: [b""])
     at: int = 0
 
     def argument(self, value: Any) -> int:
@@ -111,6 +117,10 @@ class _Call:
             str: types.String,
         }
         return self._add(types.Null() if value is None else kinds[type(value)](value))
+
+    def constant(self, array: Array) -> int:
+        self.constants.append(array.tobytes())
+        return self._add(_tensor(array, data_index=len(self.constants) - 1))
 
     def method(
         self, op: str, places: list[int], outs: list[int], inputs: list[int]
@@ -144,14 +154,17 @@ class _Call:
     def _tensor(self, array: Array) -> int:
         place = types.Allocation(1, self.at)
         self.at += align_up(max(array.nbytes, 1), types.ALIGN)
-        dtype = DType.named(array.dtype.name)
-        if dtype is None:
-            raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
-        order = contiguous(array.ndim)
-        index = self._add(types.Tensor(dtype, array.shape, order, 0, place))
+        index = self._add(_tensor(array, allocation=place))
         self.arrays[index] = array
         return index
 
     def _add(self, value: types.Value) -> int:
         self.values.append(value)
         return len(self.values) - 1
+
+
+def _tensor(array: Array, **where: Any) -> types.Tensor:
+    dtype = DType.named(array.dtype.name)
+    if dtype is None:
+        raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
+    return types.Tensor(dtype, array.shape, contiguous(array.ndim), **where)
