@@ -18,7 +18,6 @@ from ember.files.tensors import Array, DType, contiguous
 from ember.kernels import library
 from ember.program import types
 
-
 _CHANNELS_LAST = (0, 2, 3, 1)
 
 
