@@ -87,14 +87,9 @@ def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
                 f"--quantize {quantize} depends on the board", hint="add --board NAME"
             )
         return "portable"
-    if board.port == "cortexm":
-        ours = quantize in _CAN["cortex_m"]
-        return "cortex_m" if ours else _float_or_xnnpack(quantize)
-    return "xnnpack" if board.port == "a64" else _float_or_xnnpack(quantize)
-
-
-def _float_or_xnnpack(quantize: Quantize | None) -> Backend:
-    return "xnnpack" if quantize else "portable"
+    if quantize == "int4w8a" or (quantize == "int8" and board.port == "cortexm"):
+        return "cortex_m"
+    return "xnnpack" if quantize or board.port == "a64" else "portable"
 
 
 def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from ember.files import xnnpack
 from ember.program import KernelCall, Method, Tensor
+from ember.program.types import IntList
 
 _Shape = tuple[int, ...]
 
@@ -61,6 +62,7 @@ _NODES: dict[str, Callable[[list[_Shape]], int]] = {
     "FullyConnected": _product(0),
 }
 _TRANSPOSED = 6  # argument of aten::convolution.out
+_KERNEL = 6  # of ember::quantized_conv2d_int4.out, whose weights are rows of bytes
 
 
 def of_call(method: Method, op: str, call: KernelCall) -> int | None:
@@ -70,8 +72,17 @@ def of_call(method: Method, op: str, call: KernelCall) -> int | None:
     if op == "aten::convolution.out" and len(values) > _TRANSPOSED:
         transposed = bool(getattr(values[_TRANSPOSED], "value", False))
         return (_transposed if transposed else _convolution)(shapes)
+    if op == "ember::quantized_conv2d_int4.out" and len(values) > _KERNEL:
+        taps = _product_of(method, values[_KERNEL])
+        return math.prod(shapes[-1]) * taps * shapes[0][1]
     count = _COUNTS.get(op)
     return count(shapes) if count is not None and len(shapes) > 1 else None
+
+
+def _product_of(method: Method, listed: object) -> int:
+    """Of a list of integers."""
+    items = listed.items if isinstance(listed, IntList) else ()
+    return math.prod(int(getattr(method.values[item], "value", 1)) for item in items)
 
 
 def of_node(node: xnnpack.Node) -> int | None:
