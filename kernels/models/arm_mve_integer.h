@@ -122,6 +122,11 @@ static inline int32x4_t vmlasq_n_s32(int32x4_t a, int32x4_t b, int32_t c) {
     return vaddq_n_s32(vmulq_s32(a, b), c);
 }
 
+// It wraps.
+static inline int8x16_t vshlq_n_s8(int8x16_t a, int left) {
+    return (int8x16_t)((uint8x16_t)a << left);
+}
+
 static inline int32x4_t vandq_s32(int32x4_t a, int32x4_t b) {
     return a & b;
 }

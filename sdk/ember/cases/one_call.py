@@ -18,23 +18,38 @@ from ember.files.tensors import Array, DType, contiguous
 from ember.kernels import library
 from ember.program import types
 
+_CHANNELS_LAST = (0, 2, 3, 1)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An array that is stored in the program."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
+class Image:
+    """(n, c, h, w), whose channels are last in memory."""
+
+    array: Array
+
 
 def write(
     folder: Path,
     op: str,
     schema: str,
     arguments: Sequence[Any],
-    results: Sequence[Array],
+    results: Sequence[Array | Image],
     *,
     rtol: float = 0.0,
     atol: float = 0.0,
-    stored: Sequence[int] = (),
 ) -> None:
     """Write a case into `folder`: the operator `op`, called with `arguments`.
 
     `arguments` are those before the outputs: arrays, and those of lists, become inputs
-    of the program, while numbers, strings, None and lists of integers are stored in it,
-    and so are the arrays at the positions `stored`. Tolerances apply to floats.
+    of the program, while constants, numbers, strings, None and lists of integers are
+    stored in it. Tolerances apply to floats.
     """
     names = library.names(schema)
     if len(names) != len(arguments) + len(results):
@@ -43,15 +58,13 @@ def write(
             f" given are {len(arguments)} and {len(results)} results"
         )
     call = _Call()
-    places = [
-        call.constant(value) if place in stored else call.argument(value)
-        for place, value in enumerate(arguments)
-    ]
+    places = [call.argument(value) for value in arguments]
     inputs = dict(call.arrays)
-    outs = [call.argument(np.asarray(value)) for value in results]
+    outs = [call.argument(value) for value in results]
     method = call.method(op, places, outs, list(inputs))
-    content = types.Program(methods=(method,), constants=tuple(call.constants))
-    _write_case(folder, content, list(inputs.values()), results, rtol, atol)
+    expected = [value.array if isinstance(value, Image) else value for value in results]
+    content = program.write(types.Program((method,), constants=tuple(call.constants)))
+    _write_case(folder, content, list(inputs.values()), expected, rtol, atol)
 
 
 def write_delegate(
@@ -70,13 +83,13 @@ def write_delegate(
     places = [call.argument(np.asarray(value)) for value in inputs]
     outs = [call.argument(np.asarray(value)) for value in results]
     method = call.delegated(types.Delegate(backend, payload), places, outs)
-    content = types.Program(methods=(method,), constants=(b"",))
+    content = program.write(types.Program(methods=(method,), constants=(b"",)))
     _write_case(folder, content, inputs, results, rtol, atol)
 
 
 def _write_case(
     folder: Path,
-    content: types.Program,
+    content: bytes,
     inputs: Sequence[Array],
     results: Sequence[Array],
     rtol: float,
@@ -87,7 +100,7 @@ def _write_case(
     expected = {f"out{index}.npy": value for index, value in enumerate(results)}
     for name, value in (arrays | expected).items():
         np.save(folder / name, value)
-    writing.write(folder / cases.MODEL, program.write(content))
+    writing.write(folder / cases.MODEL, content)
     run = {"method": "forward", "inputs": [*arrays], "outputs": [*expected]}
     facts = {"rtol": rtol, "atol": atol, "runs": [run]}
     writing.write(
@@ -107,6 +120,10 @@ class _Call:
     def argument(self, value: Any) -> int:
         if isinstance(value, np.ndarray):
             return self._tensor(value)
+        if isinstance(value, Image):
+            return self._tensor(value.array, _CHANNELS_LAST)
+        if isinstance(value, Constant):
+            return self._constant(value.array)
         if isinstance(value, list | tuple):
             if value and all(isinstance(item, np.ndarray) for item in value):
                 return self._add(types.TensorList(tuple(map(self._tensor, value))))
@@ -117,10 +134,6 @@ class _Call:
             str: types.String,
         }
         return self._add(types.Null() if value is None else kinds[type(value)](value))
-
-    def constant(self, array: Array) -> int:
-        self.constants.append(array.tobytes())
-        return self._add(_tensor(array, data_index=len(self.constants) - 1))
 
     def method(
         self, op: str, places: list[int], outs: list[int], inputs: list[int]
@@ -151,20 +164,27 @@ class _Call:
             planned_sizes=(0, self.at),
         )
 
-    def _tensor(self, array: Array) -> int:
+    def _tensor(self, array: Array, order: tuple[int, ...] | None = None) -> int:
         place = types.Allocation(1, self.at)
         self.at += align_up(max(array.nbytes, 1), types.ALIGN)
-        index = self._add(_tensor(array, allocation=place))
+        order = order or contiguous(array.ndim)
+        index = self._add(types.Tensor(_dtype(array), array.shape, order, 0, place))
         self.arrays[index] = array
         return index
+
+    def _constant(self, array: Array) -> int:
+        self.constants.append(array.tobytes())
+        index = len(self.constants) - 1
+        order = contiguous(array.ndim)
+        return self._add(types.Tensor(_dtype(array), array.shape, order, index))
 
     def _add(self, value: types.Value) -> int:
         self.values.append(value)
         return len(self.values) - 1
 
 
-def _tensor(array: Array, **where: Any) -> types.Tensor:
+def _dtype(array: Array) -> DType:
     dtype = DType.named(array.dtype.name)
     if dtype is None:
         raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
-    return types.Tensor(dtype, array.shape, contiguous(array.ndim), **where)
+    return dtype

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ember.cases import one_call
+from ember.cases.one_call import Constant
 
 ROWS, INNER, COLUMNS = 3, 30, 7
 X_ZERO, Y_ZERO = -5, 3
@@ -28,7 +29,9 @@ one_call.write(
     "(Tensor src, Tensor weight, Tensor bias, int src_zero_point,"
     " Tensor weight_zero_point, Tensor out_multiplier, Tensor out_shift,"
     " int out_zero_point, Tensor? offset, *, Tensor(a!) out) -> Tensor(a!)",
-    [x, w, bias, X_ZERO, np.zeros(1, np.int32), multipliers, shifts, Y_ZERO, None],
+    [
+        *(x, Constant(w), Constant(bias), X_ZERO, Constant(np.zeros(1, np.int32))),
+        *(Constant(multipliers), Constant(shifts), Y_ZERO, None),
+    ],
     [np.clip(y, -128, 127).astype(np.int8)],
-    stored=(1, 2, 4, 5, 6),
 )
