@@ -2,6 +2,8 @@
 // Convolutions of the dialect with the DSP instructions. Contract: lent_dsp.h.
 #include "kernels/cadence/lent_dsp.h"
 
+#include <arm_dsp_columns.h>
+
 #include "kernels/cadence/real_dsp.h"
 #include "kernels/cortex_m/depthwise_windows_dsp.h"
 
@@ -108,15 +110,29 @@ void ember_lent_dsp_run(const ember_lent_dsp_t *s) {
     }
 }
 
-// Four rows at a time become words.
-FAST void turn_four(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
-    const int8_t *a = from, *b = a + columns, *c = b + columns, *d = c + columns;
+INLINE void put_word(int8_t *to, uint32_t word) {
+    memcpy(to, &word, sizeof(word));
+}
 
-    for (int32_t j = columns; j > 0; j--) {
-        const uint32_t word = (uint8_t)*a++ | (uint32_t)(uint8_t)*b++ << 8 |
-                              (uint32_t)(uint8_t)*c++ << 16 |
-                              (uint32_t)(uint8_t)*d++ << 24;
-        memcpy(to, &word, sizeof(word));
+// Four rows become words, four columns at a time.
+FAST void turn_four(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
+    for (int32_t left = columns / FOUR; left > 0; left--) {
+        uint32_t a = ember_word_dsp(from), b = ember_word_dsp(from + columns);
+        uint32_t c = ember_word_dsp(from + 2 * columns);
+        uint32_t d = ember_word_dsp(from + 3 * columns);
+        ember_turn_four_dsp(&a, &b, &c, &d);
+        put_word(to, a);
+        put_word(to + rows, b);
+        put_word(to + 2 * rows, c);
+        put_word(to + 3 * rows, d);
+        from += FOUR;
+        to += FOUR * rows;
+    }
+    for (int32_t left = columns % FOUR; left > 0; left--) {
+        put_word(to, (uint8_t)from[0] | (uint32_t)(uint8_t)from[columns] << 8 |
+                         (uint32_t)(uint8_t)from[2 * columns] << 16 |
+                         (uint32_t)(uint8_t)from[3 * columns] << 24);
+        from++;
         to += rows;
     }
 }
