@@ -62,8 +62,9 @@ static int32_t or_else(int32_t number, int32_t other) {
 static bool plan_im2row(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
                         const ember_columns_form_hvx_t *form, int32_t merged) {
     s->im2row.cell = 0;
-    if (form->packed != NULL || form->turned || form->w_offset != 0 ||
-        form->pixel != 0 || form->rows_apart > 1 || form->columns_apart > 1) {
+    if (form->packed != NULL || (form->turned && conv->depth == 1) ||
+        form->w_offset != 0 || form->pixel != 0 || form->rows_apart > 1 ||
+        form->columns_apart > 1) {
         return false;
     }
     ember_im2row_hvx_plan(&s->im2row, conv, merged, BYTES_MAX);
@@ -102,8 +103,9 @@ static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
     s->columns = s->cells.width.out;
 }
 
+// Of windows of `merged` outputs. `whole`: the convolution, `conv` as a matrix has it.
 static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
-                         bool turned, int32_t merged) {
+                         const ember_conv_s8_t *whole, bool turned, int32_t merged) {
     ember_conv_s8_axis_t *w = &s->cells.width;
     const int32_t length = w->kernel * conv->depth;
     const int32_t taps = conv->height.kernel * w->kernel;
@@ -120,6 +122,8 @@ static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
         .filters = conv->filters,
         .filter = turned ? 1 : taps * conv->depth,
         .element = turned ? conv->filters : 1,
+        .channel = (int32_t)ember_conv_s8_taps(whole) * conv->filters,
+        .depth = whole->depth,
         .segments = conv->height.kernel,
         .segment = s->cells.window * s->cells.cell,
         .length = length,
@@ -204,7 +208,8 @@ static int32_t merged_of(const ember_conv_s8_t *conv,
     if (form->packed != NULL) {
         return form->merged;
     }
-    return form->w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
+    const bool merges = form->w_offset == 0 && (!form->turned || conv->depth == 1);
+    return merges ? ember_columns_hvx_merged(conv) : 1;
 }
 
 ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *node,
@@ -219,7 +224,7 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
     const ember_conv_s8_t flat = as_matrix ? matrix_conv(s, conv) : *conv;
     const int32_t merged = as_matrix ? 1 : most;
     plan_cells(s, &flat, form);
-    if (!fits(s, conv) || !plan_filters(s, &flat, form->turned, merged)) {
+    if (!fits(s, conv) || !plan_filters(s, &flat, conv, form->turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
     s->x = conv->x;
@@ -348,8 +353,8 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s,
 // --- convolutions --------------------------------------------------------------------
 
 ember_status_t ember_columns_conv_hvx_prepare(ember_columns_conv_hvx_t *s,
-                                              ember_node_t *node, bool depthwise) {
-    const ember_columns_form_hvx_t form = {.turned = depthwise};
+                                              ember_node_t *node, bool turned) {
+    const ember_columns_form_hvx_t form = {.turned = turned};
 
     if (s->conv.over ||
         !ember_columns_hvx_pays(&s->conv, ember_packets_of_conv(&s->conv))) {

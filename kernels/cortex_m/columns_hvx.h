@@ -29,7 +29,8 @@ typedef struct ember_columns_hvx {
 
 // What a convolution is besides its sizes.
 typedef struct ember_columns_form_hvx {
-    bool turned;           // weights are (taps, filters), else (filters, taps, depth)
+    bool turned;           // weights are (depth, taps, filters), of several filters;
+                           // else (filters, taps, depth)
     int16_t w_offset;      // added to weights
     int32_t pixel;         // elements from a pixel to the next; 0: the channels
     int32_t rows_apart;    // as in cells_hvx.h; 0: 1
@@ -71,11 +72,12 @@ typedef struct ember_columns_conv_hvx {
 } ember_columns_conv_hvx_t;
 
 // Takes the arguments in `conv`. UNSUPPORTED where the output lies over the input too,
-// or portable C takes fewer packets. `depthwise`: all filters see one channel.
+// or portable C takes fewer packets. `turned` as in the form.
 EMBER_MUST_USE ember_status_t ember_columns_conv_hvx_prepare(
-    ember_columns_conv_hvx_t *conv, ember_node_t *node, bool depthwise);
+    ember_columns_conv_hvx_t *conv, ember_node_t *node, bool turned);
 
 // In portable C where the image lies at an address that vectors cannot read from.
+// `depthwise`: turned, and all filters see one channel.
 void ember_columns_conv_hvx_run(const ember_columns_conv_hvx_t *conv, bool depthwise);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H

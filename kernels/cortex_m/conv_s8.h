@@ -70,6 +70,7 @@ typedef struct ember_conv_s8_places {
     uint8_t dilation;
     uint8_t offset; // of x; behind it: of y, multipliers, shifts, least, greatest
     uint8_t out;
+    uint8_t kernel; // its height and width: weights are of int4, rows of bytes; or 0
     bool depthwise;
     bool transposed;
 } ember_conv_s8_places_t;
@@ -95,6 +96,12 @@ EMBER_MUST_USE ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv
                                                            ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_conv_s8_transposed_args(ember_conv_s8_t *conv,
                                                             ember_node_t *node);
+
+// Reads bias, multipliers and shifts of the filters. UNSUPPORTED unless the last two
+// are constants within the range of requantize.h.
+EMBER_MUST_USE ember_status_t ember_conv_s8_scales_args(ember_conv_s8_t *conv,
+                                                        ember_node_t *node,
+                                                        uint32_t multipliers);
 
 static inline int64_t ember_conv_s8_taps(const ember_conv_s8_t *conv) {
     return (int64_t)conv->height.kernel * conv->width.kernel;
