@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 enum { LANES = EMBER_LANES_HVX, EIGHT = 8, WORD = 4 };
-enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
 enum { ONES = 0x01010101 };
 
 static int32_t inner_of(const ember_filters_hvx_t *s) {
@@ -334,11 +333,11 @@ static void set_numbers(const ember_filters_hvx_t *s, const ember_terms_hvx_t *t
         numbers_of(terms->multipliers, filters, at, lanes, numbers);
     const HVX_Vector shifts = numbers_of(terms->shifts, filters, at, lanes, numbers);
     const ember_factors_hvx_t by = ember_factors_hvx(multipliers, shifts);
-    ember_hvx_store(numbers + BIAS, bias);
-    ember_hvx_store(numbers + MULTIPLIERS, by.multipliers);
-    ember_hvx_store(numbers + SHIFTS, by.shifts);
-    ember_hvx_store(numbers + HALVES, by.halves);
-    ember_hvx_store(numbers + WHOLE, by.whole);
+    ember_hvx_store(numbers + EMBER_BIAS_HVX, bias);
+    ember_hvx_store(numbers + EMBER_MULTIPLIERS_HVX, by.multipliers);
+    ember_hvx_store(numbers + EMBER_SHIFTS_HVX, by.shifts);
+    ember_hvx_store(numbers + EMBER_HALVES_HVX, by.halves);
+    ember_hvx_store(numbers + EMBER_WHOLE_HVX, by.whole);
 }
 
 ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,

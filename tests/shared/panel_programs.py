@@ -87,6 +87,6 @@ def _kernel(operator: str) -> str:
 
 
 def packed(program: Program) -> Program:
-    after = panels.packed(program, needs(program))
+    after = panels.packed(program, needs(program), panels.KERNELS)
     assert after is not None
     return trim.trimmed(after)

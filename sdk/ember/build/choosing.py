@@ -120,14 +120,14 @@ def _finished(
 
 
 def _panelled(model: Improved, chosen: Selection, job: Job) -> Improved:
-    """The model with weights in panels for Hexagon's vectors. Calls that are pinned
-    keep their operators, and so do those of layers that run row by row."""
+    """The model with weights in panels for Hexagon's vectors. What is pinned keeps its
+    operator, and so do layers that run row by row."""
     rules = job.options.rules
     pinned = any(name == model.name for name, _, _ in rules.calls)
-    usable = panels.usable(rules.allowed(job.board))
-    if pinned or model.has_rows or not usable:
+    kernels = panels.kernels(rules.allowed(job.board), rules.pins)
+    if pinned or rules.smallest or model.has_rows or not kernels:
         return model
-    after = panels.packed(model.program, chosen.needs)
+    after = panels.packed(model.program, chosen.needs, kernels)
     return model if after is None else repack.again(model, after, rules.known)
 
 

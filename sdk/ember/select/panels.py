@@ -8,7 +8,7 @@ Ember's own.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -35,21 +35,27 @@ _X, _W, _BIAS, _STRIDE, _PADDING, _DILATION = range(6)  # arguments
 _X_OFFSET, _Y_OFFSET, _MULTIPLIERS, _SHIFTS, _LOW, _HIGH, _SCRATCH, _OUT = range(6, 14)
 
 
-def usable(kernels: Mapping[str, Sequence[str]]) -> bool:
-    """Whether all the kernels for panels are among those that calls may get."""
-    return all(
-        name in kernels.get(operator.full_name, ())
-        for operator, name in KERNELS.values()
-    )
+def kernels(allowed: Mapping[str, Sequence[str]], pins: Collection[str]) -> set[str]:
+    """The kernels whose calls may get weights in panels: the one that then takes them
+    is allowed, and the operator is not among the pinned ones."""
+    return {
+        kernel
+        for kernel, (operator, panels) in KERNELS.items()
+        if panels in allowed.get(operator.full_name, ())
+        and f"cortex_m::{kernel.removesuffix('_hvx')}.out" not in pins
+    }
 
 
-def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program | None:
-    """None where no weights are packed. Equal constants may be there twice."""
+def packed(
+    program: Program, needs: Sequence[MethodNeeds], kernels: Collection[str]
+) -> Program | None:
+    """With weights in panels for calls of `kernels`; None where there are none. Equal
+    constants may be there twice."""
     calls = {
         need.index: {
             call.instruction: KERNELS[call.kernel][0]
             for call in need.calls
-            if call.kernel in KERNELS and not call.volatile
+            if call.kernel and call.kernel in kernels and not call.volatile
         }
         for need in needs
     }

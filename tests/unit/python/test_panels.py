@@ -10,11 +10,14 @@ from panel_programs import LAYERS, needs, packed
 from row_programs import Network, mobilenet_v1, random_network
 from small_programs import here
 
-from ember import program
+from ember import boards, program
+from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan.passes.execute import Executable, Verdict, compare, scenarios
 from ember.program import Method, Program, types
 from ember.select import panels
+
+DEPTHWISE = "cortex_m::quantized_depthwise_conv2d.out"
 
 
 def panel_calls(method: Method) -> list[types.KernelCall]:
@@ -31,7 +34,7 @@ def test_random_networks_give_the_same_bits() -> None:
     count = 0
     for seed in range(24):
         model = random_network(seed)
-        after = panels.packed(model.program, needs(model.program))
+        after = panels.packed(model.program, needs(model.program), panels.KERNELS)
         if after is not None:
             count += len(panel_calls(after.methods[0]))
             assert verdict(model, after) == "same", seed
@@ -84,6 +87,21 @@ def test_panels_lie_at_multiples_of_a_vector() -> None:
     assert {content.index(constant) % panels.ALIGN for constant in found} == {0}
 
 
+def test_an_operator_that_is_pinned_stays() -> None:
+    rules = Rules(pins={DEPTHWISE: "quantized_depthwise_conv2d_hvx"})
+    board = boards.load("hexagon-v68")
+    left = panels.kernels(rules.allowed(board), rules.pins)
+    assert left == {"quantized_conv2d_hvx"}
+    none = boards.load("mps3-an547")
+    assert panels.kernels(Rules().allowed(none), {}) == set()
+    model = mobilenet_v1(0.25, 32)
+    after = panels.packed(model.program, needs(model.program), left)
+    assert after is not None
+    assert len(panel_calls(after.methods[0])) == 13
+    names = [name for _, name, _ in after.methods[0].kernel_calls()]
+    assert names.count(DEPTHWISE) == 13
+
+
 def test_weights_that_another_call_reads_stay() -> None:
     net = Network(5, (1, 8, 6, 6))
     net.conv(net.input, 8, 3)
@@ -94,19 +112,22 @@ def test_weights_that_another_call_reads_stay() -> None:
     args = (second.args[0], weights, *second.args[2:])
     net.calls[1] = replace(second, args=args)
     model = net.model(net.calls[0].args[-1], other)  # type: ignore[union-attr]
-    both = panels.packed(model.program, needs(model.program))
+    both = panels.packed(model.program, needs(model.program), panels.KERNELS)
     assert both is not None
     assert len(panel_calls(both.methods[0])) == 2
     (need,) = needs(model.program)
     one = replace(need, calls=need.calls[:1])
-    assert panels.packed(model.program, [one]) is None
+    assert panels.packed(model.program, [one], panels.KERNELS) is None
 
 
 def test_calls_that_may_change_stay() -> None:
     model = LAYERS["direct"].model
     (need,) = needs(model.program)
     calls = tuple(replace(call, volatile=True) for call in need.calls)
-    assert panels.packed(model.program, [replace(need, calls=calls)]) is None
+    assert (
+        panels.packed(model.program, [replace(need, calls=calls)], panels.KERNELS)
+        is None
+    )
 
 
 @pytest.mark.parametrize("kind", ["short", "layout", "scale"])
