@@ -148,7 +148,9 @@ __attribute__((noinline)) ember_status_t ember_conv_s8_scales_args(
 
 // Channels and filters, from the sizes of image and weights.
 static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
-                         const ember_tensor_t *w, bool depthwise) {
+                         const ember_tensor_t *w,
+                         const ember_conv_s8_places_t *places) {
+    const bool depthwise = places->depthwise;
     conv->batches = x->sizes[N];
     conv->channels = x->sizes[C];
     conv->filters = w->sizes[depthwise ? 3 : 0];
@@ -157,6 +159,9 @@ static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
     conv->width.in = x->sizes[W_];
     conv->height.kernel = w->sizes[1];
     conv->width.kernel = w->sizes[2];
+    if (places->packed) {
+        return conv->depth >= conv->channels && conv->filters > 0;
+    }
     if (conv->depth < 1 || conv->channels % conv->depth != 0) {
         return false;
     }
@@ -260,7 +265,7 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
         !ember_conv_s8_is_image(&x) || !contiguous) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: layout");
     }
-    if (!set_channels(conv, &x, &w, places->depthwise) ||
+    if (!set_channels(conv, &x, &w, places) ||
         !ember_conv_s8_geometry(conv, node, places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "cortex_m: sizes or parameters do not fit");

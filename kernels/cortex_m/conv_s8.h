@@ -73,6 +73,7 @@ typedef struct ember_conv_s8_places {
     uint8_t kernel; // its height and width: weights are of int4, rows of bytes; or 0
     bool depthwise;
     bool transposed;
+    bool packed; // packed_s8.h: `depth` becomes that of the weights
 } ember_conv_s8_places_t;
 
 // Read a call and set the shape of its output. `transposed`: positions scatter. An

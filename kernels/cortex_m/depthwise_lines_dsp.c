@@ -37,9 +37,9 @@ static view_t view_of(const ember_conv_s8_t *conv, bool down) {
                     each,         y_width,       each, 3 * each};
 }
 
-// Steps of a line: two outputs, or one where they lie two elements apart.
+// Steps of a line, each of two outputs.
 static int32_t steps_of(const ember_conv_s8_axis_t *along) {
-    return along->stride == 1 ? (along->out + 1) / 2 : along->out;
+    return (along->out + 1) / 2;
 }
 
 // --- lines ---------------------------------------------------------------------------
@@ -115,7 +115,7 @@ static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
                                     const ember_conv_s8_t *conv, const view_t *view,
                                     const channels_t *channels) {
     const int32_t out = view->along->out, steps = steps_of(view->along);
-    const bool odd = view->along->stride == 1 && out % 2 != 0;
+    const bool odd = out % 2 != 0;
 
     return (ember_lines_run_dsp_t){
         .x = s->words,
@@ -196,16 +196,10 @@ SMALL static ember_filter_dsp_t filter(const ember_scales_s8_t *scales,
 
 static void pairs(const ember_scales_s8_t *scales, const ember_lines_run_dsp_t *run) {
     (void)scales;
-    ember_lines_1_dsp(run);
+    ember_lines_dsp(run);
 }
 
-static void every_second(const ember_scales_s8_t *scales,
-                         const ember_lines_run_dsp_t *run) {
-    (void)scales;
-    ember_lines_2_dsp(run);
-}
-
-const ember_lines_ending_dsp_t ember_lines_ending_dsp = {filter, pairs, every_second};
+const ember_lines_ending_dsp_t ember_lines_ending_dsp = {filter, pairs, NULL};
 
 // --- fitting -------------------------------------------------------------------------
 
@@ -213,20 +207,21 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
     return axis->kernel == TAPS && axis->dilation == 1;
 }
 
-static bool runs_along(const ember_conv_s8_axis_t *axis) {
-    return axis->stride <= 2 && axis->out > 1;
+static bool runs_along(const ember_conv_s8_t *conv, const ember_conv_s8_axis_t *axis) {
+    const int32_t most = conv->rows == EMBER_ROWS_REAL ? 2 : 1;
+    return axis->stride <= most && axis->out > 1;
 }
 
 SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
     return is_three(&conv->height) && is_three(&conv->width) &&
-           (runs_along(&conv->height) || runs_along(&conv->width));
+           (runs_along(conv, &conv->height) || runs_along(conv, &conv->width));
 }
 
 SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
                                       const ember_conv_s8_t *conv) {
     const bool taller = conv->height.out > conv->width.out;
 
-    s->down = runs_along(&conv->height) && (taller || !runs_along(&conv->width));
+    s->down = runs_along(conv, &conv->height) && (taller || !runs_along(conv, &conv->width));
     const ember_conv_s8_axis_t *along = s->down ? &conv->height : &conv->width;
     const int32_t past = (along->in + along->padding) / 2;
     s->words_each = steps_of(along) + 1;

@@ -28,7 +28,8 @@ int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s, const ember_conv_s8_t *con
 typedef struct ember_lines_ending_dsp {
     // What scales the sums of a channel.
     ember_filter_dsp_t (*filter)(const ember_scales_s8_t *scales, int32_t channel);
-    // Makes outputs of a line: pairs of neighbours, or every second one.
+    // Makes outputs of a line: pairs of neighbours, or every second one, which only
+    // scales of float32 (EMBER_ROWS_REAL) need.
     void (*pairs)(const ember_scales_s8_t *scales, const ember_lines_run_dsp_t *run);
     void (*every_second)(const ember_scales_s8_t *scales,
                          const ember_lines_run_dsp_t *run);

@@ -16,15 +16,25 @@ SMALL ember_status_t ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s,
                                "cortex_m: not supported with DSP");
     }
     s->taps = (int32_t)taps;
-    s->by_line = (conv->rows != EMBER_ROWS_REAL || EMBER_LINES_REAL_DSP) &&
+    const bool real = conv->rows == EMBER_ROWS_REAL;
+    s->by_pixel = !real && ember_pixels_dsp_fit(conv);
+    s->by_line = (!real || EMBER_LINES_REAL_DSP) && !s->by_pixel &&
                  ember_lines_dsp_fit(conv);
     if (conv->over && (!s->by_line || conv->channels % FOUR != 0)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: an output lies over its input");
     }
-    const int32_t size = s->by_line ? ember_lines_dsp_measure(&s->lines, conv)
-                                    : s->taps * 2 * (int32_t)sizeof(uint32_t);
+    int32_t size = s->taps * 2 * (int32_t)sizeof(uint32_t);
+    if (s->by_pixel) {
+        size = ember_pixels_dsp_measure(&s->pixels, conv);
+    } else if (s->by_line) {
+        size = ember_lines_dsp_measure(&s->lines, conv);
+    }
     s->weights = ember_node_scratch(node, (size_t)size);
-    s->lines.words = s->weights;
+    if (s->by_pixel) {
+        s->pixels.words = s->weights;
+    } else {
+        s->lines.words = s->weights;
+    }
     return ember_node_status(node);
 }

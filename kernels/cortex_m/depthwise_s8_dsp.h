@@ -4,17 +4,22 @@
 #define EMBER_KERNELS_CORTEX_M_DEPTHWISE_S8_DSP_H
 
 #include "kernels/cortex_m/depthwise_lines_dsp.h"
+#include "kernels/cortex_m/depthwise_pixels_dsp.h"
 
 typedef struct ember_depthwise_s8_dsp {
     ember_conv_s8_t conv;
     uint32_t *weights; // (taps, 2): channels 0 and 2, 1 and 3
-    ember_lines_dsp_t lines;
+    union {
+        ember_lines_dsp_t lines;   // by_line
+        ember_pixels_dsp_t pixels; // by_pixel
+    };
     int32_t taps;
-    bool by_line;
+    bool by_line, by_pixel;
 } ember_depthwise_s8_dsp_t;
 
 // Takes `s->conv`, which has been read; UNSUPPORTED if it does not suit these kernels.
-// Scales of float32 work line by line where the core has a float unit.
+// Only this dialect's scales work by pixels; those of float32 line by line where the
+// core has a float unit.
 EMBER_MUST_USE ember_status_t
 ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s, ember_node_t *node);
 

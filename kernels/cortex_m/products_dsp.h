@@ -20,6 +20,7 @@
 enum {
     EMBER_SHIFT_MIN_DSP = -31,
     EMBER_SHIFT_MAX_DSP = -1,
+    EMBER_SHIFT_POWER_DSP = -3, // the largest with ember_power_dsp()
     EMBER_SUM_DSP = 1 << 30,
     EMBER_NORMAL_DSP = 1 << 30
 };
@@ -75,6 +76,23 @@ INLINE ember_filter_dsp_t ember_filter_dsp(int32_t bias, int32_t multiplier,
                                            int32_t shift) {
     const int32_t twice = (int32_t)((uint32_t)multiplier << 1);
     return (ember_filter_dsp_t){bias, twice, multiplier == 0 ? 31 : -1 - shift};
+}
+
+// 2^32 shifted by the shift of ember_filter_dsp(), which a product with it does; 0
+// where that is less than two.
+INLINE int32_t ember_power_dsp(ember_filter_dsp_t by) {
+    return by.shift < 2 ? 0 : (int32_t)(1u << (32 - by.shift));
+}
+
+// Whether `count` > 0 filters have such a power.
+static inline bool ember_powers_fit_dsp(const int32_t *shifts, int32_t count) {
+    int32_t most = *shifts;
+
+    while (--count > 0) {
+        const int32_t shift = *++shifts;
+        most = shift > most ? shift : most;
+    }
+    return most <= EMBER_SHIFT_POWER_DSP;
 }
 
 // Whether sums of `inner` products and a bias are small enough, as far as the biases

@@ -2,7 +2,8 @@
 // quantized_depthwise_conv2d_dsp: one filter per channel, with the DSP instructions.
 //
 // Four channels at a time, the last four maybe a second time. 3 x 3 taps go line by
-// line, each of which is in scratch before outputs may take its place.
+// line, each of which is in scratch before outputs may take its place, or pixel by
+// pixel.
 #include "kernels/cortex_m/depthwise_windows_dsp.h"
 
 INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
@@ -25,7 +26,9 @@ static int32_t run(void *state) {
 
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
-        if (s->by_line) {
+        if (s->by_pixel && ember_powers_fit_dsp(s->conv.scales.shifts + first, FOUR)) {
+            ember_pixels_dsp_run(&s->pixels, &s->conv, first);
+        } else if (s->by_line) {
             ember_lines_dsp_run(&s->lines, &s->conv, &ember_lines_ending_dsp, first);
         } else {
             run_windows(s, first);

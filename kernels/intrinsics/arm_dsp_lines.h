@@ -162,7 +162,7 @@ enum { EMBER_LINES_WEIGHTS = 10 };
     "add r1, r11\n\t" EMBER_LINES_END_DSP
 
 // Rounds of two neighbouring outputs.
-static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
+static inline void ember_lines_dsp(const ember_lines_run_dsp_t *run) {
     register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
 
     __asm__ volatile(EMBER_LINES_BEGIN_DSP EMBER_LINES_SUMS_1_DSP //
@@ -171,20 +171,6 @@ static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
                      EMBER_LINES_SCALE_DSP("r12") //
                      EMBER_LINES_SCALE_DSP("r14") //
                      EMBER_LINES_STORE_1_DSP      //
-                     : "+r"(r0)
-                     :
-                     : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
-}
-
-// Rounds of one output, which are two elements apart.
-static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
-    register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
-
-    __asm__ volatile(EMBER_LINES_BEGIN_DSP EMBER_LINES_SUMS_2_DSP //
-                     "ldr r10, [sp, #28]\n\t"
-                     "ldr r11, [sp, #16]\n\t"     //
-                     EMBER_LINES_SCALE_DSP("r12") //
-                     EMBER_LINES_STORE_2_DSP      //
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");

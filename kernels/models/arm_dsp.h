@@ -88,6 +88,11 @@ static inline int32_t ember_smmlar(int32_t a, int32_t b, int32_t to) {
     return (int32_t)((uint32_t)to + (uint32_t)ember_smmulr(a, b));
 }
 
+// The upper half of a * b + to * 2^32.
+static inline int32_t ember_dsp_smmla(int32_t a, int32_t b, int32_t to) {
+    return (int32_t)((uint32_t)to + (uint32_t)(((int64_t)a * b) >> 32));
+}
+
 typedef struct ember_filter_dsp {
     int32_t bias;
     int32_t multiplier;
@@ -99,6 +104,14 @@ static inline int8_t ember_filtered_dsp(int32_t sum, const ember_filter_dsp_t *b
     const int32_t high = ember_smmlar(sum, by->multiplier, sum);
     const int32_t shifted = (high + (high >> 31)) >> by->shift;
     return (int8_t)ember_ssat8_half(shifted + offset);
+}
+
+// The same with a power of two in the place of the shift.
+static inline int8_t ember_powered_dsp(int32_t sum, int32_t multiplier, int32_t power,
+                                       int32_t offset) {
+    const int32_t high = ember_smmlar(sum, multiplier, sum);
+    return (int8_t)ember_ssat8_half(
+        ember_dsp_smmla(high + (high >> 31), power, offset));
 }
 
 #endif // EMBER_MODELS_ARM_DSP_H

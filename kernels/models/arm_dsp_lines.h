@@ -112,12 +112,8 @@ static inline void ember_lines_by_2_dsp(const ember_lines_run_dsp_t *run,
     }
 }
 
-static inline void ember_lines_1_dsp(const ember_lines_run_dsp_t *run) {
+static inline void ember_lines_dsp(const ember_lines_run_dsp_t *run) {
     ember_lines_by_1_dsp(run, NULL);
-}
-
-static inline void ember_lines_2_dsp(const ember_lines_run_dsp_t *run) {
-    ember_lines_by_2_dsp(run, NULL);
 }
 
 enum { EMBER_LINES_REAL_DSP = 1 };

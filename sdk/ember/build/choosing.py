@@ -15,7 +15,7 @@ from ember.model import Model, interface
 from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
 from ember.program import adopt
-from ember.select import panels, prepack
+from ember.select import packed_convolutions, panels, prepack
 from ember.select import selection as selections
 from ember.select.gaps import Gap
 from ember.select.resolve import MethodNeeds
@@ -106,9 +106,9 @@ def _finished(
         packed = replace(packed, stock=whole.program)
     examined = _examined(packed, names, job)
     if examined.selection is not None:
-        panelled = _panelled(packed, examined.selection, job)
-        if panelled is not packed:
-            packed, examined = panelled, _examined(panelled, names, job)
+        faster = _packed_convolutions(packed, examined.selection, job)
+        if faster is not packed:
+            packed, examined = faster, _examined(faster, names, job)
     if examined.selection is not None:
         smaller = prepacked(packed, examined.selection.needs)
         if smaller is not packed:
@@ -119,16 +119,19 @@ def _finished(
     return packed, examined
 
 
-def _panelled(model: Improved, chosen: Selection, job: Job) -> Improved:
-    """The model with weights in panels for Hexagon's vectors. What is pinned keeps its
-    operator, and so do layers that run row by row."""
+def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improved:
+    """The model with weights of convolutions in their kernels' layout. What is pinned
+    keeps its operator, and so do layers that run row by row."""
     rules = job.options.rules
-    pinned = any(name == model.name for name, _, _ in rules.calls)
-    kernels = panels.kernels(rules.allowed(job.board), rules.pins)
-    if pinned or rules.smallest or model.has_rows or not kernels:
+    if model.has_rows or any(name == model.name for name, _, _ in rules.calls):
         return model
-    after = panels.packed(model.program, chosen.needs, kernels)
-    return model if after is None else repack.again(model, after, rules.known)
+    allowed, after = rules.allowed(job.board), model.program
+    if packed_convolutions.usable(allowed, rules.pins):
+        after = packed_convolutions.packed(after, chosen.needs)
+    if not rules.smallest:  # panels are longer
+        kernels = panels.kernels(allowed, rules.pins)
+        after = panels.packed(after, chosen.needs, kernels) or after
+    return model if after is model.program else repack.again(model, after, rules.known)
 
 
 def _filled(model: Improved, chosen: Selection, job: Job) -> Improved | None:

@@ -17,6 +17,12 @@ def _convolution(shapes: list[_Shape]) -> int:
     return math.prod(out) * math.prod(weight[1:])
 
 
+def _packed(shapes: list[_Shape]) -> int:
+    # Rows of taps are as long as their channels say, not as the weights.
+    source, (_, *window, _), *_, out = shapes
+    return math.prod((*out, *window, source[1]))
+
+
 def _transposed(shapes: list[_Shape]) -> int:
     source, weight, *_ = shapes
     return math.prod(source) * math.prod(weight[1:])
@@ -46,6 +52,7 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "cortex_m::quantized_conv2d.out": _convolution,  # weights (out, height, width, in)
     "cortex_m::quantized_depthwise_conv2d.out": _depthwise,
     "cortex_m::quantized_linear.out": _product(0),
+    "ember::packed_conv2d.out": _packed,
     "cortex_m::quantized_transpose_conv2d.out": lambda shapes: (
         math.prod(shapes[0]) * math.prod(shapes[1][:3])
     ),

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The arguments of packed convolutions. Contract: packed_s8.h.
+#include "kernels/cortex_m/packed_s8.h"
+
+enum { FOUR = EMBER_PACKED_FOUR, MOST = 1 << 15 }; // elements of a filter
+
+ember_status_t ember_packed_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
+                                    int32_t *fours) {
+    const ember_conv_s8_places_t places = {
+        .dilation = 5, .offset = 6, .out = 13, .packed = true};
+    const ember_status_t status = ember_conv_s8_args(conv, node, &places);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    const int64_t line = (int64_t)conv->width.kernel * conv->depth;
+    if (line < FOUR || line % FOUR != 0 || conv->filters % FOUR != 0 ||
+        conv->height.kernel * line > MOST) {
+        return ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: packed weights");
+    }
+    conv->depth = conv->channels;
+    if (conv->height.dilation != 1 || conv->width.dilation != 1) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: dilation");
+    }
+    *fours = (int32_t)line / FOUR;
+    return EMBER_OK;
+}

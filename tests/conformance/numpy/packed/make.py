@@ -1,0 +1,88 @@
+"""ember::packed_conv2d.out in a network; running this file with tests/shared on the
+path writes the case again.
+
+No exporter writes such a program: the SDK makes it for cores with DSP instructions.
+What is expected comes from the network with plain weights, in portable C.
+"""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from row_programs import Network
+from small_programs import here
+
+from ember import program
+from ember.files.tensors import DType
+from ember.model import Model
+from ember.plan.passes.execute import Executable, scenarios
+from ember.program import types
+from ember.select import packed_convolutions
+from ember.select.resolve import Call, MethodNeeds
+
+INT8 = DType.INT8
+_PLAIN = "quantized_conv2d_dsp"
+
+
+def network() -> Model:
+    """An odd number of pixels, rows of taps that are no fours, taps beside the image
+    and across it, strides, one block of weights to five, and extreme weights."""
+    net = Network(5, (1, 3, 9, 11))
+    x = net.conv(net.input, 8, 3, 2)  # 5 x 6
+    x = net.plus(x, net.conv(net.input, 8, 1, 2))
+    x = net.conv(x, 12, 1)
+    x = net.conv(x, 4, 3)
+    x = net.conv(x, 20, 1, padding=1)  # 7 x 8
+    x = net.conv(x, 4, 5, padding=4)  # 11 x 12
+    x = net.conv(x, 16, 1, 2)  # 6 x 6
+    x = net.conv(x, 8, 2, padding=0)  # 5 x 5
+    x = net.conv(x, 36, 1)
+    return net.model(net.conv(x, 4, 4, padding=1))
+
+
+def extreme(one: program.Program) -> program.Program:
+    """With -128 and 127 among the weights of every filter."""
+    (method,) = one.methods
+    constants = list(one.constants)
+    random = np.random.default_rng(7)
+    weights = [
+        value
+        for value in method.values
+        if isinstance(value, types.Tensor) and value.is_constant and value.dtype == INT8
+    ]
+    for value in weights:
+        old = np.frombuffer(constants[value.data_index], np.int8)
+        ends = random.choice(np.array([-128, 127], np.int8), old.size)
+        mixed = np.where(random.random(old.size) < 0.2, ends, old)
+        constants[value.data_index] = mixed.astype(np.int8).tobytes()
+    return replace(one, constants=tuple(constants))
+
+
+def packed(one: program.Program) -> program.Program:
+    (method,) = one.methods
+    calls = tuple(
+        Call(index, _PLAIN, True, 0, 0, False, False, "")
+        for index, name, _ in method.kernel_calls()
+        if name.startswith("cortex_m::quantized_conv2d.")
+    )
+    need = MethodNeeds(0, calls, (), 0, 0, 0, False)
+    return packed_convolutions.packed(one, [need])
+
+
+model = network()
+plain = extreme(model.program)
+made = packed(plain)
+names = [name for _, name, _ in made.methods[0].kernel_calls()]
+assert names.count("ember::packed_conv2d.out") == len(names) - 1, names
+folder = Path(__file__).parent
+(folder / "model.pte").write_bytes(program.write(made))
+
+runs = scenarios(model)[0][:1]
+(result,) = here().run([(Executable.of(plain), runs)])
+((x,), (y,)) = runs[0].inputs, result.outputs[0].values
+np.save(folder / "in0.npy", x.array)
+np.save(folder / "out0.npy", y.array((0, 2, 3, 1)))
+run = {"method": "forward", "inputs": ["in0.npy"], "outputs": ["out0.npy"]}
+case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
+(folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
