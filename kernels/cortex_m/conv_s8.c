@@ -45,7 +45,7 @@ static int32_t out_length(const ember_conv_s8_axis_t *axis, bool transposed,
     return length > LIMIT ? -1 : (int32_t)length;
 }
 
-static bool is_channels_last(const ember_tensor_t *tensor) {
+bool ember_conv_s8_is_image(const ember_tensor_t *tensor) {
     static const uint8_t order[RANK] = {N, H, W_, C};
     ember_tensor_t alike = *tensor;
 
@@ -119,7 +119,7 @@ static bool set_rows(ember_conv_s8_t *conv) {
     return true;
 }
 
-// Apart, as set_output() is.
+// Apart, as the output is.
 __attribute__((noinline)) ember_status_t ember_conv_s8_scales_args(
     ember_conv_s8_t *conv, ember_node_t *node, uint32_t multipliers) {
     ember_scales_s8_t *scales = &conv->scales;
@@ -166,9 +166,9 @@ static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
 }
 
 // Apart, so that it is not on the stack while scales are read.
-static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv,
-                                                           ember_node_t *node,
-                                                           uint32_t out) {
+__attribute__((noinline)) ember_status_t ember_conv_s8_output(ember_conv_s8_t *conv,
+                                                              ember_node_t *node,
+                                                              uint32_t out) {
     const int32_t sizes[RANK] = {conv->batches, conv->filters, conv->height.out,
                                  conv->width.out};
     ember_tensor_t y;
@@ -177,7 +177,7 @@ static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (y.dtype != EMBER_S8 || !is_channels_last(&y)) {
+    if (y.dtype != EMBER_S8 || !ember_conv_s8_is_image(&y)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: wrong layout of the output");
     }
@@ -185,8 +185,8 @@ static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv
     return EMBER_OK;
 }
 
-static bool set_geometry(ember_conv_s8_t *conv, ember_node_t *node,
-                         const ember_conv_s8_places_t *places) {
+bool ember_conv_s8_geometry(ember_conv_s8_t *conv, ember_node_t *node,
+                            const ember_conv_s8_places_t *places) {
     ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     int32_t out_padding[2] = {0, 0};
 
@@ -257,11 +257,11 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
         }
     }
     if (x.dtype != EMBER_S8 || w.dtype != EMBER_S8 || w.rank != RANK ||
-        !is_channels_last(&x) || !contiguous) {
+        !ember_conv_s8_is_image(&x) || !contiguous) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: layout");
     }
     if (!set_channels(conv, &x, &w, places->depthwise) ||
-        !set_geometry(conv, node, places)) {
+        !ember_conv_s8_geometry(conv, node, places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "cortex_m: sizes or parameters do not fit");
     }
@@ -273,7 +273,8 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
     const int32_t pixels = places->transposed ? conv->height.in * conv->width.in
                                               : conv->height.out * conv->width.out;
     ember_node_work(node, (uint32_t)(conv->batches * pixels), w.numel);
-    if (status != EMBER_OK || set_output(conv, node, places->out) != EMBER_OK) {
+    if (status != EMBER_OK ||
+        ember_conv_s8_output(conv, node, places->out) != EMBER_OK) {
         return ember_node_status(node);
     }
     if (!set_over(conv, places->transposed)) {

@@ -81,6 +81,15 @@ typedef struct ember_conv_s8_places {
 EMBER_MUST_USE ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv,
                                                  ember_node_t *node,
                                                  const ember_conv_s8_places_t *places);
+// Parts of it for operators whose weights lie otherwise, once `batches`, `channels`,
+// `filters`, the lengths of images and kernels are set. The first reads strides,
+// paddings and dilations, and sets the lengths of the output; false if they do not fit.
+EMBER_MUST_USE bool ember_conv_s8_geometry(ember_conv_s8_t *conv, ember_node_t *node,
+                                           const ember_conv_s8_places_t *places);
+EMBER_MUST_USE ember_status_t ember_conv_s8_output(ember_conv_s8_t *conv,
+                                                   ember_node_t *node, uint32_t out);
+bool ember_conv_s8_is_image(const ember_tensor_t *tensor);
+
 EMBER_MUST_USE ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv,
                                                        ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv,

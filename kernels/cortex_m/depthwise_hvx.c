@@ -38,7 +38,7 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
     at.weights = vectors(taps * WORD);
     at.numbers = at.weights + s->sharing * taps * line;
     at.line = at.numbers + line * NUMBERS;
-    at.words = at.line + FOUR * line + EMBER_HVX;
+    at.words = at.line + (s->packed != NULL ? 0 : FOUR * line + EMBER_HVX);
     at.image = at.words + (int64_t)s->groups * s->pitch * WORD + 2 * WORDS;
     at.all = at.image + (int64_t)s->rows * s->pitch + 3 * EMBER_HVX;
     return at;
@@ -78,8 +78,10 @@ static bool plan(ember_depthwise_hvx_t *s) {
         return false;
     }
     s->groups = (h->kernel + FOUR - 1) / FOUR;
-    s->period = period_of(conv);
-    s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
+    if (s->packed == NULL) {
+        s->period = period_of(conv);
+        s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
+    }
     s->columns = (int32_t)columns;
     s->rows = w->stride == 1 ? 1 : (int32_t)rows + s->sharing - 1;
     s->pitch = (int32_t)vectors(columns * w->stride * conv->channels);
@@ -94,18 +96,32 @@ static bool pays(const ember_depthwise_hvx_t *s) {
     return ember_packets_of_depthwise(&s->conv) >= packets;
 }
 
-ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
-                                           int64_t room) {
+static ember_status_t prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
+                              int64_t room) {
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
-        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s) || !pays(s)) {
+        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s) ||
+        (s->packed == NULL && !pays(s))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     const int64_t bytes = places_of(s).all + EMBER_HVX;
     s->scratch = ember_node_scratch(node, (size_t)(bytes + room));
     s->room = s->scratch == NULL ? NULL : s->scratch + bytes;
     return ember_node_status(node);
+}
+
+ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
+                                           int64_t room) {
+    s->packed = NULL;
+    return prepare(s, node, room);
+}
+
+ember_status_t ember_depthwise_hvx_prepare_packed(ember_depthwise_hvx_t *s,
+                                                  ember_node_t *node,
+                                                  const int8_t *packed) {
+    s->packed = packed;
+    return prepare(s, node, 0);
 }
 
 // --- four rows side by side ----------------------------------------------------------
@@ -245,6 +261,19 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
         set_numbers(s, scales->shifts, line, numbers + SHIFTS);
     }
     finish_numbers(s, weights, numbers);
+}
+
+// The weights, numbers behind them, where vectors can read them.
+static const int8_t *filters_of(const ember_depthwise_hvx_t *s, int8_t *scratch,
+                                places_t at) {
+    if (s->packed == NULL) {
+        set_filters(s, scratch, at);
+    } else if ((uintptr_t)s->packed % EMBER_HVX != 0) {
+        (void)ember_copy_hvx(scratch + at.weights, s->packed, at.line - at.weights);
+    } else {
+        return s->packed;
+    }
+    return scratch + at.weights;
 }
 
 // --- the image -----------------------------------------------------------------------
@@ -686,7 +715,6 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
     int8_t *image = scratch + at.image;
     int32_t *offsets = (int32_t *)(void *)(scratch + at.offsets);
     int8_t *words = scratch + at.words;
-    const HVX_Vector *numbers = (const HVX_Vector *)(void *)(scratch + at.numbers);
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.out * conv->channels;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -714,7 +742,9 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
     };
 
     set_offsets(s, offsets);
-    set_filters(s, scratch, at);
+    const int8_t *weights = filters_of(s, scratch, at);
+    const HVX_Vector *numbers =
+        (const HVX_Vector *)(const void *)(weights + at.numbers - at.weights);
     for (int32_t n = 0; n < conv->batches; n++) {
         set_image(s, &sides, x, image);
         for (int32_t i = 0; i < conv->height.out; i++) {
@@ -722,8 +752,7 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
             if (own == 0) {
                 set_words(s, x, image, i, words);
             }
-            run_row(s, &row, scratch + at.weights + own * row.taps * row.next, numbers,
-                    y);
+            run_row(s, &row, weights + own * row.taps * row.next, numbers, y);
             y += pitch;
         }
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;

@@ -16,7 +16,8 @@ SMALL ember_status_t ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s,
                                "cortex_m: not supported with DSP");
     }
     s->taps = (int32_t)taps;
-    s->by_line = conv->rows != EMBER_ROWS_REAL && ember_lines_dsp_fit(conv);
+    s->by_line = (conv->rows != EMBER_ROWS_REAL || EMBER_LINES_REAL_DSP) &&
+                 ember_lines_dsp_fit(conv);
     if (conv->over && (!s->by_line || conv->channels % FOUR != 0)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: an output lies over its input");

@@ -14,7 +14,7 @@ typedef struct ember_depthwise_s8_dsp {
 } ember_depthwise_s8_dsp_t;
 
 // Takes `s->conv`, which has been read; UNSUPPORTED if it does not suit these kernels.
-// Only this dialect's scales work line by line.
+// Scales of float32 work line by line where the core has a float unit.
 EMBER_MUST_USE ember_status_t
 ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s, ember_node_t *node);
 

@@ -26,7 +26,7 @@ static int32_t run(void *state) {
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
         if (s->by_line) {
-            ember_lines_dsp_run(&s->lines, &s->conv, first);
+            ember_lines_dsp_run(&s->lines, &s->conv, &ember_lines_ending_dsp, first);
         } else {
             run_windows(s, first);
         }

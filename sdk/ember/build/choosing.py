@@ -15,7 +15,7 @@ from ember.model import Model, interface
 from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
 from ember.program import adopt
-from ember.select import prepack
+from ember.select import panels, prepack
 from ember.select import selection as selections
 from ember.select.gaps import Gap
 from ember.select.resolve import MethodNeeds
@@ -106,6 +106,10 @@ def _finished(
         packed = replace(packed, stock=whole.program)
     examined = _examined(packed, names, job)
     if examined.selection is not None:
+        panelled = _panelled(packed, examined.selection, job)
+        if panelled is not packed:
+            packed, examined = panelled, _examined(panelled, names, job)
+    if examined.selection is not None:
         smaller = prepacked(packed, examined.selection.needs)
         if smaller is not packed:
             return smaller, _examined(smaller, names, job)
@@ -113,6 +117,18 @@ def _finished(
         if filled is not None:
             return filled, _examined(filled, names, job)
     return packed, examined
+
+
+def _panelled(model: Improved, chosen: Selection, job: Job) -> Improved:
+    """The model with weights in panels for Hexagon's vectors. Calls that are pinned
+    keep their operators, and so do those of layers that run row by row."""
+    rules = job.options.rules
+    pinned = any(name == model.name for name, _, _ in rules.calls)
+    usable = panels.usable(rules.allowed(job.board))
+    if pinned or model.has_rows or not usable:
+        return model
+    after = panels.packed(model.program, chosen.needs)
+    return model if after is None else repack.again(model, after, rules.known)
 
 
 def _filled(model: Improved, chosen: Selection, job: Job) -> Improved | None:

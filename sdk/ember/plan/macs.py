@@ -6,8 +6,7 @@ import math
 from collections.abc import Callable
 
 from ember.files import xnnpack
-from ember.program import KernelCall, Method, Tensor
-from ember.program.types import IntList
+from ember.program import IntList, KernelCall, Method, Tensor
 
 _Shape = tuple[int, ...]
 
@@ -61,8 +60,13 @@ _NODES: dict[str, Callable[[list[_Shape]], int]] = {
     "DepthwiseConv2d": lambda shapes: math.prod(shapes[-1]) * math.prod(shapes[1][1:3]),
     "FullyConnected": _product(0),
 }
+# Whose weights are packed: the argument that has height and width of the filters last.
+_KERNELS = {
+    "ember::quantized_conv2d_int4.out": 6,
+    "ember::quantized_conv2d_panels.out": 2,
+    "ember::quantized_depthwise_conv2d_panels.out": 2,
+}
 _TRANSPOSED = 6  # argument of aten::convolution.out
-_KERNEL = 6  # of ember::quantized_conv2d_int4.out, whose weights are rows of bytes
 
 
 def of_call(method: Method, op: str, call: KernelCall) -> int | None:
@@ -72,17 +76,16 @@ def of_call(method: Method, op: str, call: KernelCall) -> int | None:
     if op == "aten::convolution.out" and len(values) > _TRANSPOSED:
         transposed = bool(getattr(values[_TRANSPOSED], "value", False))
         return (_transposed if transposed else _convolution)(shapes)
-    if op == "ember::quantized_conv2d_int4.out" and len(values) > _KERNEL:
-        taps = _product_of(method, values[_KERNEL])
-        return math.prod(shapes[-1]) * taps * shapes[0][1]
+    if op in _KERNELS:
+        depth = 1 if "depthwise" in op else shapes[0][1]
+        return math.prod(shapes[-1]) * _taps(method, values[_KERNELS[op]]) * depth
     count = _COUNTS.get(op)
     return count(shapes) if count is not None and len(shapes) > 1 else None
 
 
-def _product_of(method: Method, listed: object) -> int:
-    """Of a list of integers."""
-    items = listed.items if isinstance(listed, IntList) else ()
-    return math.prod(int(getattr(method.values[item], "value", 1)) for item in items)
+def _taps(method: Method, kernel: object) -> int:
+    sizes = method.int_list(kernel) if isinstance(kernel, IntList) else None
+    return math.prod((sizes or ())[-2:])
 
 
 def of_node(node: xnnpack.Node) -> int | None:

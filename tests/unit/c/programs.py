@@ -86,6 +86,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "bound_dynamic": bound_dynamic,
     "bounded_scratch": bounded_scratch,
     "cond": cond,
+    "cond_of_three": lambda: cond(conditions=3),
     "cond_planned": lambda: cond(1),
     "constants": constants,
     "copy_index": copy_index,

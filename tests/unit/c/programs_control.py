@@ -7,10 +7,11 @@ from maker import B1, Maker, floats
 from ember.program import Bool, FreeCall, Int, JumpFalseCall, MoveCall, Program
 
 
-def cond(memory: int | None = None) -> Program:
-    """if yes: r = x + x else: r = x; y = r + x, as the exporter lowers torch.cond."""
+def cond(memory: int | None = None, conditions: int = 1) -> Program:
+    """if yes: r = x + x else: r = x; y = r + x, as the exporter lowers torch.cond;
+    yes is all of several conditions."""
     m = Maker()
-    x, yes = m.input(2), m.input(1, dtype=B1)
+    x, yes = m.input(2), m.input(conditions, dtype=B1)
     r, doubled, y = m.tensor(2, memory=memory), m.tensor(2), m.tensor(2)
     false = m.value(Bool(False))
     m.add(JumpFalseCall(yes, 4))
