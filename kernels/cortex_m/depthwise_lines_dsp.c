@@ -221,7 +221,8 @@ SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
                                       const ember_conv_s8_t *conv) {
     const bool taller = conv->height.out > conv->width.out;
 
-    s->down = runs_along(conv, &conv->height) && (taller || !runs_along(conv, &conv->width));
+    s->down =
+        runs_along(conv, &conv->height) && (taller || !runs_along(conv, &conv->width));
     const ember_conv_s8_axis_t *along = s->down ? &conv->height : &conv->width;
     const int32_t past = (along->in + along->padding) / 2;
     s->words_each = steps_of(along) + 1;

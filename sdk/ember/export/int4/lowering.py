@@ -22,6 +22,8 @@ def passes(flow: list[type]) -> list[type]:
 
 def drop_unused(program: Any) -> None:
     """Weights of int8 go when those of int4 stand for them."""
+    if not any("int4" in str(node.target) for node in program.graph.nodes):
+        return
     utils = need("executorch.backends.transforms.utils")
     constants = program.graph_signature.inputs_to_parameters
     constants = {**constants, **program.graph_signature.inputs_to_buffers}
