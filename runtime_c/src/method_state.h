@@ -70,8 +70,9 @@ typedef struct ember_volatile {
     const ember_operator_t *operation;
     ember_run_fn run;     // of the candidate that was prepared last
     void *state;          // large enough for every candidate
-    uint64_t prepared_at; // clock; 0: not yet
-    uint64_t work;        // steps of run, as prepared last
+    uint64_t prepared_at; // clock; before method->valid_from: not yet
+    uint32_t work;        // steps of run, as prepared last
+    uint32_t counted;     // steps in method->work_before
     uint32_t instruction;
     uint32_t slot_count;
     ember_slot_t *slots[]; // (slot_count,): what its arguments depend on
@@ -107,14 +108,40 @@ EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table
 EMBER_LOCAL void ember_method_set_state(ember_method_t *method,
                                         const ember_plan_tensor_t *plan);
 
-// Cache of recently decoded tensors without slot, while a method is loaded: most are
-// the output of one call and then the input of the next.
-enum { RECENT_TENSORS = 2 };
+// Caches of recently decoded values without slot, while a method is loaded: most
+// tensors are the output of one call and then the input of the next, and calls share
+// scalars and lists. The low bits of a value's index are its place.
+enum { RECENT_TENSORS = 2, RECENT_PLAIN = 4 };
+
+typedef struct ember_recent_plain {
+    uint64_t content[sizeof(void *) / 4]; // of any value but a tensor
+    uint32_t index;                       // of the value
+    ember_kind_t kind;
+} ember_recent_plain_t;
+
+typedef struct ember_recent_tensor {
+    uint32_t index;
+    ember_tensor_t tensor;
+} ember_recent_tensor_t;
 
 typedef struct ember_recent {
-    uint32_t index; // of the value; its low bits are the place in the cache
-    ember_tensor_t tensor;
+    ember_recent_plain_t plain[RECENT_PLAIN];
+    ember_recent_tensor_t tensors[RECENT_TENSORS];
 } ember_recent_t;
+
+// An index that belongs elsewhere makes a place empty.
+static inline void ember_recent_forget_tensors(ember_recent_t *recent) {
+    for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
+        recent->tensors[i].index = i + 1;
+    }
+}
+
+static inline void ember_recent_forget(ember_recent_t *recent) {
+    ember_recent_forget_tensors(recent);
+    for (uint32_t i = 0; i < RECENT_PLAIN; i++) {
+        recent->plain[i].index = i + 1;
+    }
+}
 
 // Sets a scalar from the bits that its kind has in as_int.
 EMBER_LOCAL void ember_slot_store(ember_slot_t *slot, ember_kind_t kind, int64_t bits);
@@ -190,14 +217,13 @@ EMBER_LOCAL const ember_operator_t *
 ember_operators_find(const ember_operators_t *operators, const ember_field_t *names,
                      uint32_t first);
 
-// Parts of execute shared with its traced twin. The work of fixed nodes is charged as a
-// whole, before the run (false: over the budget); jumps charge or refund the difference
-// (flow.c), volatile nodes are charged one by one (volatile.c).
-EMBER_INLINE bool ember_method_begin(ember_method_t *method) {
-    method->error.status = EMBER_OK;
-    method->left = method->budget - method->work;
-    return method->budget >= method->work;
-}
+// Parts of execute shared with its traced twin. The work of all nodes is charged as a
+// whole, before the run (false: over the budget), of volatile ones as they were
+// prepared last: these charge or refund the difference when they are prepared again
+// (volatile.c), jumps what they repeat or skip (flow.c). If only volatile nodes are
+// over the budget, all are prepared again, and charged there, for they may have become
+// smaller, or be skipped.
+EMBER_LOCAL __attribute__((noinline)) bool ember_method_begin(ember_method_t *method);
 EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
                                              uint32_t instruction, int32_t status,
                                              ember_error_t *err);
@@ -245,6 +271,9 @@ EMBER_LOCAL uint32_t ember_method_instruction(ember_method_t *method, uint32_t i
 // list items included.
 EMBER_LOCAL void ember_method_read(ember_method_t *method, uint32_t index);
 EMBER_LOCAL void ember_method_read_all(ember_method_t *method, ember_vector_t args);
+
+// Brings the sums in method->work_before up to date.
+EMBER_LOCAL void ember_volatile_recount(ember_method_t *method);
 
 // The run function of volatile nodes.
 EMBER_LOCAL int32_t ember_volatile_run(void *state);
