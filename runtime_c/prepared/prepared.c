@@ -25,7 +25,7 @@ ember_status_t ember_model_start(const ember_model_t *model,
     method->meta.instruction_count = prepared->step_count;
     method->meta.input_count = prepared->input_count;
     method->meta.output_count = prepared->output_count;
-    method->work = method->fixed_work = prepared->work;
+    method->work = prepared->work;
     method->budget = EMBER_NO_BUDGET;
     method->temp = model->temp;
     method->temp_used = model->temp.size;

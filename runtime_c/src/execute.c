@@ -2,17 +2,6 @@
 // Executes a method: a walk over its steps.
 #include "method_state.h"
 
-bool ember_method_begin(ember_method_t *method) {
-    method->error.status = EMBER_OK;
-    if (method->budget < method->work) {
-        method->work = method->fixed_work;
-        method->valid_from = ++method->clock;
-        method->recount = true;
-    }
-    method->left = method->budget - method->work;
-    return method->budget >= method->work;
-}
-
 ember_status_t ember_method_fail(ember_method_t *method, uint32_t instruction,
                                  int32_t status, ember_error_t *err) {
     (void)ember_error_close(&method->error, (ember_status_t)status, instruction);

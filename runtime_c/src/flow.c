@@ -88,9 +88,6 @@ bool ember_method_charge(ember_method_t *method, uint64_t steps) {
 // backward jump pays for what is repeated.
 static int32_t jump_to(const jump_state_t *jump) {
     ember_method_t *method = jump->method;
-    if (method->recount) {
-        ember_volatile_recount(method);
-    }
     const uint64_t here = work_before(method, jump->instruction + 1);
     const uint64_t there = work_before(method, (uint32_t)jump->target - 1);
     if (there > here) {

@@ -109,7 +109,6 @@ static ember_status_t load_all(ember_method_t *method, const ember_memory_t *mem
         }
         *instruction = i;
     }
-    method->fixed_work = method->work;
     return status;
 }
 
@@ -150,7 +149,7 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
                                  const ember_memory_t *memory, ember_error_t *err) {
     uint32_t instruction = EMBER_NO_INSTRUCTION;
     memset(method, 0, sizeof(*method));
-    method->clock = method->valid_from = 1;
+    method->clock = 1;
     method->budget = EMBER_NO_BUDGET;
     method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
     method->registry = registry;

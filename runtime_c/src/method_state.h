@@ -70,9 +70,8 @@ typedef struct ember_volatile {
     const ember_operator_t *operation;
     ember_run_fn run;     // of the candidate that was prepared last
     void *state;          // large enough for every candidate
-    uint64_t prepared_at; // clock; before method->valid_from: not yet
-    uint32_t work;        // steps of run, as prepared last
-    uint32_t counted;     // steps in method->work_before
+    uint64_t prepared_at; // clock; 0: not yet
+    uint64_t work;        // steps of run, as prepared last
     uint32_t instruction;
     uint32_t slot_count;
     ember_slot_t *slots[]; // (slot_count,): what its arguments depend on
@@ -217,13 +216,14 @@ EMBER_LOCAL const ember_operator_t *
 ember_operators_find(const ember_operators_t *operators, const ember_field_t *names,
                      uint32_t first);
 
-// Parts of execute shared with its traced twin. The work of all nodes is charged as a
-// whole, before the run (false: over the budget), of volatile ones as they were
-// prepared last: these charge or refund the difference when they are prepared again
-// (volatile.c), jumps what they repeat or skip (flow.c). If only volatile nodes are
-// over the budget, all are prepared again, and charged there, for they may have become
-// smaller, or be skipped.
-EMBER_LOCAL __attribute__((noinline)) bool ember_method_begin(ember_method_t *method);
+// Parts of execute shared with its traced twin. The work of fixed nodes is charged as a
+// whole, before the run (false: over the budget); jumps charge or refund the difference
+// (flow.c), volatile nodes are charged one by one (volatile.c).
+EMBER_INLINE bool ember_method_begin(ember_method_t *method) {
+    method->error.status = EMBER_OK;
+    method->left = method->budget - method->work;
+    return method->budget >= method->work;
+}
 EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,
                                              uint32_t instruction, int32_t status,
                                              ember_error_t *err);
@@ -271,9 +271,6 @@ EMBER_LOCAL uint32_t ember_method_instruction(ember_method_t *method, uint32_t i
 // list items included.
 EMBER_LOCAL void ember_method_read(ember_method_t *method, uint32_t index);
 EMBER_LOCAL void ember_method_read_all(ember_method_t *method, ember_vector_t args);
-
-// Brings the sums in method->work_before up to date.
-EMBER_LOCAL void ember_volatile_recount(ember_method_t *method);
 
 // The run function of volatile nodes.
 EMBER_LOCAL int32_t ember_volatile_run(void *state);

@@ -107,7 +107,6 @@ static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
     state->operation = operation;
     state->state = inner;
     state->prepared_at = 0;
-    state->counted = 0;
     state->instruction = node->instruction;
     state->slot_count = slot_count;
     method->steps[node->instruction] = (ember_step_t){ember_volatile_run, state};
@@ -152,36 +151,7 @@ static bool is_stale(const ember_volatile_t *node) {
             }
         }
     }
-    return node->prepared_at < node->method->valid_from;
-}
-
-// Steps of the node in method->work: none unless it is prepared for longer than one
-// execution.
-static uint32_t steps_of(const ember_volatile_t *node) {
-    return node->prepared_at >= node->method->valid_from ? node->work : 0;
-}
-
-static void refund(ember_volatile_t *node) {
-    const uint32_t steps = steps_of(node);
-    node->method->left += steps;
-    node->method->work -= steps;
-    node->method->recount = true;
-    node->prepared_at = 0;
-}
-
-// Charges the node as it is prepared now, for this execution and all to come. One of
-// more than UINT32_MAX steps is prepared again for each, so that no sum can wrap.
-static bool charge(ember_volatile_t *node, uint64_t work) {
-    ember_method_t *method = node->method;
-    if (!ember_method_charge(method, work)) {
-        return false;
-    }
-    if (work <= UINT32_MAX) {
-        node->work = (uint32_t)work;
-        node->prepared_at = method->clock;
-        method->work += work;
-    }
-    return true;
+    return node->prepared_at == 0;
 }
 
 static ember_status_t prepare_again(ember_volatile_t *node) {
@@ -190,7 +160,7 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
     (void)ember_method_instruction(method, node->instruction, call);
     ember_node_t handle = {
         .method = method, .args = call[CALL_ARGS].at, .instruction = node->instruction};
-    refund(node);
+    node->prepared_at = 0;
     method->credit = method->list_items;
     const ember_status_t status =
         ember_node_prepare(&handle, node->operation, &node->state);
@@ -202,7 +172,9 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
                           "call: a tensor has no memory; set inputs and outputs first");
     }
     node->run = handle.kernel->run;
-    return charge(node, handle.work) ? EMBER_OK : EMBER_BUDGET;
+    node->prepared_at = method->clock;
+    node->work = handle.work;
+    return EMBER_OK;
 }
 
 int32_t ember_volatile_run(void *state) {
@@ -213,18 +185,6 @@ int32_t ember_volatile_run(void *state) {
             return status;
         }
     }
-    return node->run(node->state);
-}
-
-void ember_volatile_recount(ember_method_t *method) {
-    uint64_t more = 0;
-    for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
-        method->work_before[i] += more;
-        if (method->steps[i].run == ember_volatile_run) {
-            ember_volatile_t *node = method->steps[i].state;
-            more += (uint64_t)steps_of(node) - node->counted;
-            node->counted = steps_of(node);
-        }
-    }
-    method->recount = false;
+    return ember_method_charge(node->method, node->work) ? node->run(node->state)
+                                                         : EMBER_BUDGET;
 }

@@ -74,13 +74,10 @@ typedef struct ember_method {
     uint32_t credit;        //   may visit, and those left
     bool changes;           // found while loading as a fixed method
     bool in_scratch;        // a tensor read since is in temp, at least in part
-    bool recount;           // work_before is out of date
     uint64_t clock;         // rises whenever a slot changes
-    uint64_t valid_from;    // clock; what was prepared before is prepared again
-    uint64_t work;          // steps of one pass over all prepared nodes
-    uint64_t fixed_work;    // of those that are prepared for good
-    uint64_t volatile_work; // of the others, for their largest shapes
-    uint64_t *work_before;  // (instruction_count,): sums of work; only with `parts`
+    uint64_t work;          // steps of one pass over all fixed nodes
+    uint64_t volatile_work; // of all volatile nodes, for their largest shapes
+    uint64_t *work_before;  // (instruction_count,), of them; only with `parts`
     uint64_t budget;        // steps one execute may take
     uint64_t left;          // rest of the budget, while it executes
     ember_error_t error;    // of the node being prepared

@@ -115,8 +115,7 @@ static void candidates_of_a_changing_call(void) {
     subject_input(&subject, 0)[3] = 5;
     CHECK_EQ(ember_method_execute(&subject.method, &subject.error), EMBER_OK);
     CHECK(subject_output(&subject, 0)[3] == 5);
-    ember_method_set_budget(&subject.method,
-                            subject.method.fixed_work); // nothing for it
+    ember_method_set_budget(&subject.method, subject.method.work); // nothing for it
     CHECK_EQ(ember_method_execute(&subject.method, &subject.error), EMBER_BUDGET);
     subject_close(&subject);
     CHECK_EQ(subject_open(&subject, "refused_later.pte"), EMBER_OK);
