@@ -15,6 +15,7 @@ from programs_bundles import add, suites, sums, unbound, values
 from programs_control import (
     bool_input,
     cond,
+    costly_loop,
     dynamic_move,
     endless,
     loop,
@@ -108,6 +109,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "fixed_chain": fixed_chain,
     "kinds": kinds,
     "layouts": layouts,
+    "costly_loop": costly_loop,
     "loop": loop,
     "memories": memories,
     "methods": methods,

@@ -62,6 +62,28 @@ def loop() -> Program:
     return m.program()
 
 
+def costly_loop() -> Program:
+    """for i in range(n): a call that depends on i."""
+    m = Maker()
+    n = m.value(Int(3))
+    m.inputs.append(n)
+    y = m.tensor(2)
+    i, zero, more, false = (
+        m.integer(0),
+        m.integer(0),
+        m.value(Bool(False)),
+        m.value(Bool(False)),
+    )
+    m.add(MoveCall(zero, i))
+    m.exact_call("less.int", i, n, more)
+    m.add(JumpFalseCall(more, 6))
+    m.call("probe.out", i, y)
+    m.exact_call("inc.int", i, i)
+    m.add(JumpFalseCall(false, 1))
+    m.give(y)
+    return m.program()
+
+
 def swap_loop(memory: int | None = None) -> Program:
     """for i in range(n): t, a, b = a, b, t; y = a."""
     m = Maker()
