@@ -19,6 +19,7 @@ packages=(
 packages_dev=(
     clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
     libc6-dev-arm64-cross libgcc-12-dev-arm64-cross # packages for Linux are linked with glibc
+    libc6-dev-i386 lib32gcc-12-dev lib32stdc++-12-dev # tools/fuzz with 32-bit pointers
     libssl-dev libsodium-dev libmbedtls-dev # tests of signed models
     espeak-ng # examples/applications/keyword_spotting/train.py
 )

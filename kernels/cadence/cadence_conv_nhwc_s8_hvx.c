@@ -3,4 +3,4 @@
 #include "kernels/cadence/lent_hvx.h"
 
 EMBER_LENT_KERNEL(cadence_conv_nhwc_s8_hvx, ember_lent_hvx_t, ember_lent_hvx_prepare,
-                  ember_lent_hvx_run, ember_turn, true);
+                  ember_lent_hvx_run, ember_turn_hvx, true);

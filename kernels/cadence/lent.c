@@ -15,15 +15,16 @@ static bool is_depthwise(const ember_cadence_conv_t *call) {
     return call->depth == 1 && call->groups > 1 && call->filters == call->groups;
 }
 
-// Whether engines have its products, and scale its sums as the dialect does.
+// Whether engines of one core or another have its products, and scale its sums as the
+// dialect does.
 static bool is_lent(const ember_cadence_conv_t *call) {
     const ember_cadence_number_t *scale = &call->scale;
 
     return call->x_dtype == EMBER_S8 && call->w_dtype == EMBER_S8 && call->whole &&
            call->w_zero.at == NULL && call->w_zero.whole == 0 && scale->at == NULL &&
-           !call->window.transposed && (call->groups == 1 || is_depthwise(call)) &&
-           call->window.height.out > 0 && call->window.width.out > 0 &&
-           call->window.batches > 0 && ember_real_fits(scale->real, call->inverse);
+           !call->window.transposed && call->window.height.out > 0 &&
+           call->window.width.out > 0 && call->window.batches > 0 &&
+           ember_real_fits(scale->real, call->inverse);
 }
 
 // The call as an engine has it, but for what is turned.

@@ -29,7 +29,7 @@ typedef void (*ember_turn_t)(int8_t *to, const int8_t *from, int32_t rows,
 void ember_turn(int8_t *to, const int8_t *from, int32_t rows, int32_t columns);
 
 // Reads a call: `conv` is what an engine shall compute. UNSUPPORTED when it is not for
-// them; groups are depthwise or there is one. `last`: channels are innermost.
+// them. `last`: channels are innermost.
 EMBER_MUST_USE ember_status_t ember_lent_args(ember_lent_t *lent, ember_conv_s8_t *conv,
                                               ember_node_t *node, bool last);
 

@@ -7,84 +7,86 @@
 #include "kernels/cadence/real_dsp.h"
 #include "kernels/cortex_m/depthwise_windows_dsp.h"
 
-enum { COLUMNS = EMBER_COLUMNS_DSP, PAIR = 2 };
-
 // --- columns -------------------------------------------------------------------------
 
-// The sums lie where this dialect's scales would: three for a filter.
-static void set_filters(const ember_columns_dsp_t *s) {
-    (void)s;
+INLINE ember_real_dsp_t real_of(const ember_scales_s8_t *scales) {
+    return (ember_real_dsp_t){scales->scale, scales->inverse, scales->zero_point};
 }
 
-// Sums of pairs of filters, those of column n at n * pitch.
-FAST void multiply(const ember_tiles_dsp_t *tiles, const int32_t *bias, int32_t *sums,
-                   int32_t pitch) {
-    const ember_tile_sums_dsp_t task = {
-        .w = tiles->w,
-        .x = tiles->x,
-        .pitch = tiles->pitch,
-        .blocks = tiles->blocks,
-        .bias = bias,
-        .pairs = tiles->pairs,
-        .sums = {sums, sums + pitch, sums + 2 * pitch},
-    };
-    ember_tile_sums_dsp(&task);
-}
-
-static void run_filters(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
-                        int8_t *const y[COLUMNS]) {
+static int32_t set_filters(const ember_columns_dsp_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const int32_t filters = s->conv.filters;
-    const int32_t pitch = filters > 1 ? filters : PAIR;
-    const int32_t both[PAIR] = {scales->bias[0], scales->bias[0]};
-    int32_t *sums = (int32_t *)(void *)s->by;
 
-    if (tiles->pairs.pairs > 0) {
-        multiply(&tiles->pairs, scales->bias, sums, pitch);
+    for (int32_t f = 0; f < filters; f++) {
+        s->by[f].bias = scales->bias[f];
     }
-    if (tiles->last.pairs > 0) {
-        const int32_t *bias = filters > 1 ? scales->bias + filters - PAIR : both;
-        multiply(&tiles->last, bias, sums + pitch - PAIR, pitch);
+    if (filters == 1) {
+        s->by[1] = s->by[0];
     }
-    for (int32_t n = 0; n < COLUMNS; n++) {
-        ember_real_store_dsp(scales, sums + n * pitch, filters, y[n]);
-    }
+    return scales->zero_point;
+}
+
+// One piece of code for all callers.
+static __attribute__((noinline)) void multiply(const ember_columns_dsp_t *s,
+                                               const ember_tiles_dsp_t *tiles) {
+    const ember_real_dsp_t by = real_of(&s->conv.scales);
+    ember_tiles_real_dsp(tiles, &by);
 }
 
 static void end_one(const ember_columns_dsp_t *s, const int32_t *sums, int32_t from,
                     int32_t count, int8_t *y) {
-    const ember_scales_s8_t *scales = &s->conv.scales;
+    const ember_real_start_dsp_t start = {s->conv.scales.bias + from, 1, 0};
+    const ember_real_dsp_t by = real_of(&s->conv.scales);
 
-    for (int32_t i = 0; i < count; i++) {
-        const uint32_t bias = (uint32_t)scales->bias[from + i];
-        y[from + i] = ember_real_s8((int32_t)((uint32_t)sums[i] + bias), scales->scale,
-                                    scales->inverse, scales->zero_point);
-    }
+    ember_real_store_dsp(&by, sums, count, start, y + from);
 }
 
-static const ember_ending_dsp_t ending = {set_filters, run_filters, end_one};
+static const ember_ending_dsp_t ending = {set_filters, multiply, end_one};
 
 // --- one filter per channel ----------------------------------------------------------
 
 INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
-    const float scale = block->scales->scale, inverse = block->scales->inverse;
-    const int32_t zero_point = block->scales->zero_point;
+    const ember_real_dsp_t by = real_of(block->scales);
 
-    y[0] = ember_real_s8(sums.a, scale, inverse, zero_point);
-    y[1] = ember_real_s8(sums.b, scale, inverse, zero_point);
-    y[2] = ember_real_s8(sums.c, scale, inverse, zero_point);
-    y[3] = ember_real_s8(sums.d, scale, inverse, zero_point);
+    ember_real_pair_dsp(&sums.a, &sums.b, &by);
+    ember_real_pair_dsp(&sums.c, &sums.d, &by);
+    y[0] = (int8_t)sums.a;
+    y[1] = (int8_t)sums.b;
+    y[2] = (int8_t)sums.c;
+    y[3] = (int8_t)sums.d;
 }
 
 FAST void run_windows(const ember_depthwise_s8_dsp_t *s, int32_t from) {
     run_block(s, from, store);
 }
 
+static ember_filter_dsp_t filter(const ember_scales_s8_t *scales, int32_t channel) {
+    return (ember_filter_dsp_t){scales->bias[channel], scales->zero_point, 0};
+}
+
+static void pairs(const ember_scales_s8_t *scales, const ember_lines_run_dsp_t *run) {
+    const ember_real_dsp_t by = real_of(scales);
+    ember_lines_real_1_dsp(run, &by);
+}
+
+static void every_second(const ember_scales_s8_t *scales,
+                         const ember_lines_run_dsp_t *run) {
+    const ember_real_dsp_t by = real_of(scales);
+    ember_lines_real_2_dsp(run, &by);
+}
+
+static const ember_lines_ending_dsp_t lines_ending = {filter, pairs, every_second};
+
 static void run_depthwise(const ember_depthwise_s8_dsp_t *s) {
     const int32_t last = s->conv.channels - FOUR;
 
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
-        run_windows(s, from < last ? from : last);
+        const int32_t first = from < last ? from : last;
+        if (s->by_line) {
+            ember_lines_dsp_run(&s->lines, &s->conv, &lines_ending, first);
+        } else {
+            run_windows(s, first);
+        }
     }
 }
 
@@ -108,15 +110,29 @@ void ember_lent_dsp_run(const ember_lent_dsp_t *s) {
     }
 }
 
-// Four rows at a time become words.
-FAST void turn_four(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
-    const int8_t *a = from, *b = a + columns, *c = b + columns, *d = c + columns;
+INLINE void put_word(int8_t *to, uint32_t word) {
+    memcpy(to, &word, sizeof(word));
+}
 
-    for (int32_t j = columns; j > 0; j--) {
-        const uint32_t word = (uint8_t)*a++ | (uint32_t)(uint8_t)*b++ << 8 |
-                              (uint32_t)(uint8_t)*c++ << 16 |
-                              (uint32_t)(uint8_t)*d++ << 24;
-        memcpy(to, &word, sizeof(word));
+// Four rows become words, four columns at a time.
+FAST void turn_four(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
+    for (int32_t left = columns / FOUR; left > 0; left--) {
+        uint32_t a = ember_word_dsp(from), b = ember_word_dsp(from + columns);
+        uint32_t c = ember_word_dsp(from + 2 * columns);
+        uint32_t d = ember_word_dsp(from + 3 * columns);
+        ember_turn_four_dsp(&a, &b, &c, &d);
+        put_word(to, a);
+        put_word(to + rows, b);
+        put_word(to + 2 * rows, c);
+        put_word(to + 3 * rows, d);
+        from += FOUR;
+        to += FOUR * rows;
+    }
+    for (int32_t left = columns % FOUR; left > 0; left--) {
+        put_word(to, (uint8_t)from[0] | (uint32_t)(uint8_t)from[columns] << 8 |
+                         (uint32_t)(uint8_t)from[2 * columns] << 16 |
+                         (uint32_t)(uint8_t)from[3 * columns] << 24);
+        from++;
         to += rows;
     }
 }

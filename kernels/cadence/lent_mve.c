@@ -84,30 +84,9 @@ ember_status_t ember_lent_mve_prepare(ember_lent_mve_t *s, const ember_conv_s8_t
 }
 
 void ember_lent_mve_run(const ember_lent_mve_t *s) {
-
     if (s->lent.depthwise) {
         ember_depthwise_s8_mve_run(&s->depthwise, run_depthwise);
     } else {
         ember_columns_mve_run(&s->columns, ember_conv_s8_steps(&s->conv), &ending);
-    }
-}
-
-// Eight rows at a time: of each column, their elements lie `columns` apart, as far as
-// sixteen bits count that.
-void ember_turn_mve(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
-    if (columns > UINT16_MAX / EMBER_LANES_S16) {
-        ember_turn(to, from, rows, columns);
-        return;
-    }
-    for (int32_t i = 0; i < rows; i += EMBER_LANES_S16) {
-        const mve_pred16_t lanes = vctp16q((uint32_t)(rows - i));
-        const uint16x8_t at = vmulq_n_u16(vidupq_n_u16(0, 1), (uint16_t)columns);
-        const uint8_t *x = (const uint8_t *)from + i * columns;
-        uint8_t *y = (uint8_t *)to + i;
-        for (int32_t j = columns; j > 0; j--) {
-            vstrbq_p_u16(y, vldrbq_gather_offset_z_u16(x, at, lanes), lanes);
-            x++;
-            y += rows;
-        }
     }
 }

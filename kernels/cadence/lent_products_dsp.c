@@ -7,11 +7,10 @@
 
 void ember_lent_products_end_dsp(const ember_matmul_s8_t *s, const int32_t *sums,
                                  int32_t count, int32_t base, int32_t at, int8_t *c) {
-    const float scale = ember_matmul_s8_scale(s);
+    static const int32_t none = 0;
+    const bool biased = s->bias != NULL;
+    const ember_real_start_dsp_t start = {biased ? s->bias + at : &none, biased, base};
+    const ember_real_dsp_t by = {ember_matmul_s8_scale(s), 1.0f, s->c_offset};
 
-    for (int32_t i = 0; i < count; i++) {
-        const uint32_t bias = s->bias == NULL ? 0 : (uint32_t)s->bias[at + i];
-        const uint32_t sum = (uint32_t)sums[i] + (uint32_t)base + bias;
-        c[i] = ember_real_s8((int32_t)sum, scale, 1.0f, s->c_offset);
-    }
+    ember_real_store_dsp(&by, sums, count, start, c);
 }

@@ -12,6 +12,7 @@
 // Results of int8 with any zero point are below MOST. Fractions have PLACES bits or two
 // less, of which the error of such a result is below ERROR.
 enum { MOST = 400, PLACES = 22, ERROR = 320 };
+enum { FOUR = 4, WORD = 4 }; // vectors, bytes
 
 // --- as IEEE 754 has it --------------------------------------------------------------
 
@@ -43,41 +44,79 @@ static __attribute__((noinline)) void scale_exact(const ember_ending_hvx_t *endi
 
 // --- in integers ---------------------------------------------------------------------
 
-// The least word.
-INLINE int32_t least(HVX_Vector x) {
-    int32_t words[EMBER_HVX / 4] __attribute__((aligned(EMBER_HVX)));
+// Whether a word, none of which is negative, is below `bound`: the bytes of those that
+// are, counted up to the last.
+INLINE bool is_any_below(HVX_Vector x, int32_t bound) {
+    const HVX_VectorPred below = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vsplat_R(bound), x);
+    const HVX_Vector counts = Q6_Vb_prefixsum_Q(below);
+    return (uint32_t)Q6_R_vextract_VR(counts, EMBER_HVX - WORD) >> 24 != 0;
+}
 
-    for (int32_t bytes = EMBER_HVX / 2; bytes >= 4; bytes /= 2) {
-        x = Q6_Vw_vmin_VwVw(x, Q6_V_vror_VR(x, bytes));
+// What a product in integers takes, the same in all lanes.
+typedef struct numbers {
+    HVX_Vector most;
+    HVX_Vector fewest;
+    HVX_Vector factor;
+    HVX_Vector half; // and the error
+    HVX_Vector fraction;
+    int32_t left;
+    int32_t places;
+} numbers_t;
+
+// The result, and `nearest` to a half of its fraction and those before it.
+INLINE HVX_Vector nearly(const numbers_t *by, HVX_Vector sums, HVX_Vector *nearest) {
+    const HVX_Vector within =
+        Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(sums, by->fewest), by->most);
+    const HVX_Vector all = Q6_Vw_vasl_VwR(within, by->left);
+    const HVX_Vector low = Q6_Vw_vmpye_VwVuh(all, by->factor);
+    const HVX_Vector product =
+        Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, all, by->factor);
+    const HVX_Vector moved = Q6_Vw_vadd_VwVw(product, by->half);
+
+    *nearest = Q6_Vw_vmin_VwVw(*nearest, Q6_V_vand_VV(moved, by->fraction));
+    return Q6_Vw_vasr_VwR(moved, by->places);
+}
+
+// `each` vectors at a time: an instruction waits for the one before it.
+INLINE void scale_each(const numbers_t *by, const HVX_Vector *sums, HVX_Vector *results,
+                       HVX_Vector *nearest, int each) {
+    HVX_Vector x[FOUR], own[FOUR];
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < each; i++) {
+        own[i] = by->fraction;
+        x[i] = nearly(by, ember_hvx_load(sums + i), &own[i]);
     }
-    ember_hvx_store((HVX_Vector *)(void *)words, x);
-    return words[0];
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < each; i++) {
+        ember_hvx_store(results + i, x[i]);
+        *nearest = Q6_Vw_vmin_VwVw(*nearest, own[i]);
+    }
 }
 
 static void scale_nearly(const ember_ending_hvx_t *ending, const HVX_Vector *sums,
                          HVX_Vector *results, int32_t count) {
     const ember_real_hvx_t *real = (const ember_real_hvx_t *)ending;
-    const int32_t places = real->places, left = real->left;
-    const int32_t error = ERROR >> (PLACES - places);
-    const HVX_Vector most = Q6_V_vsplat_R(real->most);
-    const HVX_Vector fewest = Q6_V_vsplat_R(-real->most);
-    const HVX_Vector factor = Q6_V_vsplat_R(real->factor);
-    const HVX_Vector half = Q6_V_vsplat_R((1 << (places - 1)) + error);
-    const HVX_Vector fraction = Q6_V_vsplat_R((1 << places) - 1);
-    HVX_Vector nearest = fraction; // to a half, in any lane
+    const int32_t places = real->places, error = ERROR >> (PLACES - places);
+    const numbers_t by = {
+        .most = Q6_V_vsplat_R(real->most),
+        .fewest = Q6_V_vsplat_R(-real->most),
+        .factor = Q6_V_vsplat_R(real->factor),
+        .half = Q6_V_vsplat_R((1 << (places - 1)) + error),
+        .fraction = Q6_V_vsplat_R((1 << places) - 1),
+        .left = real->left,
+        .places = places,
+    };
+    HVX_Vector nearest = by.fraction; // to a half, in any lane
+    int32_t i = 0;
 
-    for (int32_t i = 0; i < count; i++) {
-        const HVX_Vector sum =
-            Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(ember_hvx_load(sums + i), fewest), most);
-        const HVX_Vector all = Q6_Vw_vasl_VwR(sum, left);
-        const HVX_Vector low = Q6_Vw_vmpye_VwVuh(all, factor);
-        const HVX_Vector product =
-            Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, all, factor);
-        const HVX_Vector moved = Q6_Vw_vadd_VwVw(product, half);
-        nearest = Q6_Vw_vmin_VwVw(nearest, Q6_V_vand_VV(moved, fraction));
-        ember_hvx_store(results + i, Q6_Vw_vasr_VwR(moved, places));
+    for (; i + FOUR <= count; i += FOUR) {
+        scale_each(&by, sums + i, results + i, &nearest, FOUR);
     }
-    if (least(nearest) <= 2 * error) {
+    for (; i < count; i++) {
+        scale_each(&by, sums + i, results + i, &nearest, 1);
+    }
+    if (is_any_below(nearest, 2 * error + 1)) {
         scale_exact(ending, sums, results, count);
     }
 }

@@ -197,7 +197,7 @@ static void run_columns(const ember_columns_dsp_t *s, ember_columns_tiles_t *til
     if (y[0] == y[1] && takes_one(s)) {
         ember_columns_dsp_one(s, tiles->ending, y[0]);
     } else {
-        tiles->ending->filters(s, tiles, y);
+        ember_columns_dsp_filters(s, tiles, y);
     }
 }
 
@@ -271,7 +271,7 @@ FAST void run_flat(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
         if (left == 1 && takes_one(s)) {
             ember_columns_dsp_one(s, tiles->ending, y);
         } else {
-            tiles->ending->filters(s, tiles, to);
+            ember_columns_dsp_filters(s, tiles, to);
         }
         x += COLUMNS * inner;
         y += COLUMNS * step;

@@ -42,11 +42,10 @@ typedef struct ember_columns_tiles {
 
 // How the sums of columns become outputs.
 typedef struct ember_ending_dsp {
-    // Sets what scales the sums of all filters: s->by.
-    void (*set_filters)(const ember_columns_dsp_t *s);
-    // Multiplies the words with all filters; the outputs of the columns lie at `y`.
-    void (*filters)(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
-                    int8_t *const y[EMBER_COLUMNS_DSP]);
+    // Sets what scales the sums of all filters, s->by; returns the offset of tiles.
+    int32_t (*set_filters)(const ember_columns_dsp_t *s);
+    // Multiplies the words with pairs of filters.
+    void (*tiles)(const ember_columns_dsp_t *s, const ember_tiles_dsp_t *tiles);
     // The same of the sums of one column with `count` filters, from filter `from` on.
     void (*one)(const ember_columns_dsp_t *s, const int32_t *sums, int32_t from,
                 int32_t count, int8_t *y);
@@ -62,6 +61,11 @@ void ember_columns_dsp_run(const ember_columns_dsp_t *s, ember_steps_s8_t steps,
 void ember_columns_dsp_set_tiles(const ember_columns_dsp_t *s,
                                  ember_columns_tiles_t *tiles,
                                  const ember_ending_dsp_t *ending);
+
+// Multiplies the words with all filters; the outputs of the columns lie at `y`.
+void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               ember_columns_tiles_t *tiles,
+                               int8_t *const y[EMBER_COLUMNS_DSP]);
 
 // Multiplies the first column alone, of filters in fours; the words are lost.
 void ember_columns_dsp_one(const ember_columns_dsp_t *s,

@@ -62,8 +62,9 @@ static int32_t or_else(int32_t number, int32_t other) {
 static bool plan_im2row(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
                         const ember_columns_form_hvx_t *form, int32_t merged) {
     s->im2row.cell = 0;
-    if (form->turned || form->w_offset != 0 || form->pixel != 0 ||
-        form->rows_apart > 1 || form->columns_apart > 1) {
+    if (form->packed != NULL || (form->turned && conv->depth == 1) ||
+        form->w_offset != 0 || form->pixel != 0 || form->rows_apart > 1 ||
+        form->columns_apart > 1) {
         return false;
     }
     ember_im2row_hvx_plan(&s->im2row, conv, merged, BYTES_MAX);
@@ -102,8 +103,9 @@ static void plan_cells(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
     s->columns = s->cells.width.out;
 }
 
+// Of windows of `merged` outputs. `whole`: the convolution, `conv` as a matrix has it.
 static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
-                         bool turned, int32_t merged) {
+                         const ember_conv_s8_t *whole, bool turned, int32_t merged) {
     ember_conv_s8_axis_t *w = &s->cells.width;
     const int32_t length = w->kernel * conv->depth;
     const int32_t taps = conv->height.kernel * w->kernel;
@@ -120,6 +122,8 @@ static bool plan_filters(ember_columns_hvx_t *s, const ember_conv_s8_t *conv,
         .filters = conv->filters,
         .filter = turned ? 1 : taps * conv->depth,
         .element = turned ? conv->filters : 1,
+        .channel = (int32_t)ember_conv_s8_taps(whole) * conv->filters,
+        .depth = whole->depth,
         .segments = conv->height.kernel,
         .segment = s->cells.window * s->cells.cell,
         .length = length,
@@ -158,6 +162,12 @@ static places_t places_of(const ember_columns_hvx_t *s) {
     at.image = as_matrix ? vectors(ember_im2row_hvx_bytes(&s->im2row)) : 0;
     at.sums = at.image + vectors(ember_cells_hvx_image_bytes(&s->cells));
     at.numbers = at.sums + ember_cells_hvx_sums_bytes(&s->cells);
+    if (s->packed != NULL) { // a panel is copied, at most, and its parts are as there
+        at.block = at.numbers;
+        at.weights = at.numbers + EMBER_PANEL_NUMBERS_BYTES;
+        at.rows = at.weights + ember_panel_hvx_bytes(&s->filters);
+        return at;
+    }
     at.block = at.numbers + EMBER_PANEL_NUMBERS_BYTES;
     at.weights = at.block + EMBER_PANEL_BLOCK_BYTES;
     at.rows = at.weights + vectors(ember_panel_hvx_bytes(&s->filters));
@@ -174,7 +184,9 @@ static int64_t bytes_of(const ember_columns_hvx_t *s) {
     const int64_t padded = as_matrix ? ember_im2row_hvx_room_bytes(&s->im2row) : 0;
     const int64_t room = greater(padded, ember_cells_hvx_room_bytes(&s->cells));
     const places_t at = places_of(s);
-    const int64_t packing = at.rows + ember_panel_hvx_rows_bytes(&s->filters);
+    const int64_t rows =
+        s->packed != NULL ? 0 : ember_panel_hvx_rows_bytes(&s->filters);
+    const int64_t packing = at.rows + rows;
     const int64_t making = at.block + room; // before anything is packed
 
     return greater(packing, making) + EMBER_HVX;
@@ -190,6 +202,16 @@ static bool fits(const ember_columns_hvx_t *s, const ember_conv_s8_t *conv) {
            conv->width.kernel < 1 << 12 && s->columns > 0 && y > 0;
 }
 
+// What is added to weights would be to those that merged windows have more, too.
+static int32_t merged_of(const ember_conv_s8_t *conv,
+                         const ember_columns_form_hvx_t *form) {
+    if (form->packed != NULL) {
+        return form->merged;
+    }
+    const bool merges = form->w_offset == 0 && (!form->turned || conv->depth == 1);
+    return merges ? ember_columns_hvx_merged(conv) : 1;
+}
+
 ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *node,
                                          const ember_conv_s8_t *conv,
                                          const ember_columns_form_hvx_t *form) {
@@ -197,13 +219,12 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
         conv->x_offset == INT8_MIN) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups or scales");
     }
-    // What is added to weights would be to those that merged windows have more, too.
-    const int32_t most = form->w_offset == 0 ? ember_columns_hvx_merged(conv) : 1;
+    const int32_t most = merged_of(conv, form);
     const bool as_matrix = plan_im2row(s, conv, form, most);
     const ember_conv_s8_t flat = as_matrix ? matrix_conv(s, conv) : *conv;
     const int32_t merged = as_matrix ? 1 : most;
     plan_cells(s, &flat, form);
-    if (!fits(s, conv) || !plan_filters(s, &flat, form->turned, merged)) {
+    if (!fits(s, conv) || !plan_filters(s, &flat, conv, form->turned, merged)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
     }
     s->x = conv->x;
@@ -212,6 +233,7 @@ ember_status_t ember_columns_hvx_prepare(ember_columns_hvx_t *s, ember_node_t *n
     s->limits = conv->scales.limits;
     s->w_offset = form->w_offset;
     s->shifted = conv->rows >= EMBER_ROWS_SHIFT;
+    s->packed = form->packed;
     const int64_t bytes = bytes_of(s);
     if (bytes + form->room > BYTES_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: too large");
@@ -274,6 +296,27 @@ static void run_panel(const ember_columns_hvx_t *s, const ember_panel_hvx_t *pan
     }
 }
 
+// The panel from lane `first` on, which the host has packed; at an address that vectors
+// cannot read from it is copied to `room`.
+static ember_panel_hvx_t packed_panel(const ember_columns_hvx_t *s, int32_t first,
+                                      int8_t *room) {
+    const int32_t left = s->filters.filters * s->filters.merged - first;
+    const int32_t most = EMBER_PANEL_HVX * LANES;
+    const int32_t lanes = left < most ? left : most;
+    const int32_t vectors = (lanes + LANES - 1) / LANES;
+    const int32_t each = ember_panel_hvx_vector_bytes(&s->filters);
+    const int8_t *panel = s->packed + (ptrdiff_t)(first / LANES) * each;
+
+    if ((uintptr_t)panel % EMBER_HVX != 0) {
+        for (int32_t at = 0; at < vectors * each; at += EMBER_HVX) {
+            ember_hvx_store(room + at, ember_hvx_load_any(panel + at));
+        }
+        panel = room;
+    }
+    const HVX_Vector *numbers = (const HVX_Vector *)(const void *)panel;
+    return (ember_panel_hvx_t){numbers + vectors * EMBER_NUMBERS_HVX, numbers, vectors};
+}
+
 // The last panel comes first: what it stores behind its filters belongs to the others.
 void ember_columns_hvx_run(const ember_columns_hvx_t *s,
                            const ember_ending_hvx_t *ending) {
@@ -300,7 +343,9 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s,
     ember_cells_hvx_sum(&s->cells, x, s->w_offset - 128, sums, scratch + at.block);
     for (int32_t first = (lanes - 1) / most * most; first >= 0; first -= most) {
         const ember_panel_hvx_t panel =
-            ember_panel_hvx_pack(&s->filters, &s->terms, first, &memory);
+            s->packed != NULL
+                ? packed_panel(s, first, scratch + at.numbers)
+                : ember_panel_hvx_pack(&s->filters, &s->terms, first, &memory);
         run_panel(s, &panel, x, sums, first, ending);
     }
 }
@@ -308,8 +353,8 @@ void ember_columns_hvx_run(const ember_columns_hvx_t *s,
 // --- convolutions --------------------------------------------------------------------
 
 ember_status_t ember_columns_conv_hvx_prepare(ember_columns_conv_hvx_t *s,
-                                              ember_node_t *node, bool depthwise) {
-    const ember_columns_form_hvx_t form = {.turned = depthwise};
+                                              ember_node_t *node, bool turned) {
+    const ember_columns_form_hvx_t form = {.turned = turned};
 
     if (s->conv.over ||
         !ember_columns_hvx_pays(&s->conv, ember_packets_of_conv(&s->conv))) {

@@ -19,21 +19,25 @@ typedef struct ember_columns_hvx {
     int8_t *y;
     int16_t zero_point;
     ember_limits_s8_t limits;
-    int16_t w_offset; // added to weights
-    bool shifted;     // by all filters: none of their shifts is 0
-    int32_t columns;  // of y, before merging
+    int16_t w_offset;     // added to weights
+    bool shifted;         // by all filters: none of their shifts is 0
+    int32_t columns;      // of y, before merging
+    const int8_t *packed; // panels (panels_s8.h), or NULL: they are made in every run
     int8_t *scratch;
     int8_t *room; // scratch of the caller
 } ember_columns_hvx_t;
 
 // What a convolution is besides its sizes.
 typedef struct ember_columns_form_hvx {
-    bool turned;           // weights are (taps, filters), else (filters, taps, depth)
+    bool turned;           // weights are (depth, taps, filters), of several filters;
+                           // else (filters, taps, depth)
     int16_t w_offset;      // added to weights
     int32_t pixel;         // elements from a pixel to the next; 0: the channels
     int32_t rows_apart;    // as in cells_hvx.h; 0: 1
     int32_t columns_apart; //
     int64_t room;          // bytes of scratch for the caller
+    const int8_t *packed;  // panels, or NULL; of windows of
+    int32_t merged;        // so many adjacent outputs
 } ember_columns_form_hvx_t;
 
 // Takes a convolution of one group. UNSUPPORTED when its scales or its sizes are not
@@ -68,11 +72,12 @@ typedef struct ember_columns_conv_hvx {
 } ember_columns_conv_hvx_t;
 
 // Takes the arguments in `conv`. UNSUPPORTED where the output lies over the input too,
-// or portable C takes fewer packets. `depthwise`: all filters see one channel.
+// or portable C takes fewer packets. `turned` as in the form.
 EMBER_MUST_USE ember_status_t ember_columns_conv_hvx_prepare(
-    ember_columns_conv_hvx_t *conv, ember_node_t *node, bool depthwise);
+    ember_columns_conv_hvx_t *conv, ember_node_t *node, bool turned);
 
 // In portable C where the image lies at an address that vectors cannot read from.
+// `depthwise`: turned, and all filters see one channel.
 void ember_columns_conv_hvx_run(const ember_columns_conv_hvx_t *conv, bool depthwise);
 
 #endif // EMBER_KERNELS_CORTEX_M_COLUMNS_HVX_H

@@ -283,11 +283,6 @@ void ember_columns_mve_measure(ember_columns_mve_t *s) {
     set_columns(s, ember_conv_s8_taps(&s->conv));
 }
 
-static bool is_plain(const ember_conv_s8_t *conv) {
-    return conv->scales.limits.low == INT8_MIN &&
-           conv->scales.limits.high == INT8_MAX && conv->rows >= EMBER_ROWS_SHIFT;
-}
-
 // Scratch: sums, a tile of products, transposed weights, copies.
 static void set_scratch(ember_columns_mve_t *s, ember_node_t *node,
                         ember_weights_s8_t weights) {
@@ -337,6 +332,6 @@ ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s, ember_node_t *n
     }
     set_columns(s, taps);
     set_scratch(s, node, weights);
-    s->plain = is_plain(conv);
+    s->plain = ember_is_plain_mve(conv);
     return ember_node_status(node);
 }

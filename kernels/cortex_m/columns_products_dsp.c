@@ -22,8 +22,8 @@ SMALL static void copy_last(const ember_columns_dsp_t *s) {
 // The tiles of all pairs of filters, and of the last two: those that are copied, or
 // those with the odd one at the end, the first of which has its outputs already. A
 // single filter is both of them.
-SMALL static void set_tiles(const ember_columns_dsp_t *s,
-                            ember_columns_tiles_t *tiles) {
+SMALL static void set_tiles(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
+                            int32_t offset) {
     const int32_t filters = s->conv.filters;
     const int32_t first = filters > 1 ? filters - PAIR : 0;
     const ember_tiles_dsp_t pairs = {
@@ -33,7 +33,7 @@ SMALL static void set_tiles(const ember_columns_dsp_t *s,
         .blocks = s->fours,
         .by = s->by,
         .pairs = (s->last == NULL ? filters : filters - 1) / PAIR,
-        .offset = 2 * s->conv.scales.zero_point + 1,
+        .offset = offset,
     };
     tiles->pairs = pairs;
     tiles->last = pairs;
@@ -47,15 +47,16 @@ SMALL static void set_tiles(const ember_columns_dsp_t *s,
 SMALL void ember_columns_dsp_set_tiles(const ember_columns_dsp_t *s,
                                        ember_columns_tiles_t *tiles,
                                        const ember_ending_dsp_t *ending) {
-    ending->set_filters(s);
+    const int32_t offset = ending->set_filters(s);
+
     if (s->last != NULL) {
         copy_last(s);
     }
-    set_tiles(s, tiles);
+    set_tiles(s, tiles, offset);
     tiles->ending = ending;
 }
 
-SMALL static void set_filters(const ember_columns_dsp_t *s) {
+SMALL static int32_t set_filters(const ember_columns_dsp_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const int32_t *bias = scales->bias;
     const int32_t filters = s->conv.filters;
@@ -67,20 +68,25 @@ SMALL static void set_filters(const ember_columns_dsp_t *s) {
     if (filters == 1) {
         s->by[1] = s->by[0];
     }
+    return 2 * s->conv.scales.zero_point + 1;
 }
 
 // One piece of code for all callers.
-static __attribute__((noinline)) void multiply(const ember_tiles_dsp_t *tiles) {
+static __attribute__((noinline)) void multiply(const ember_columns_dsp_t *s,
+                                               const ember_tiles_dsp_t *tiles) {
+    (void)s;
     ember_tiles_dsp(tiles);
 }
 
-SMALL static void multiply_single(ember_tiles_dsp_t *tiles, int8_t *const y[COLUMNS]) {
+SMALL static void multiply_single(const ember_columns_dsp_t *s,
+                                  ember_columns_tiles_t *tiles,
+                                  int8_t *const y[COLUMNS]) {
     int8_t both[COLUMNS][PAIR];
 
     for (int32_t n = 0; n < COLUMNS; n++) {
-        tiles->y[n] = both[n];
+        tiles->last.y[n] = both[n];
     }
-    multiply(tiles);
+    tiles->ending->tiles(s, &tiles->last);
     for (int32_t n = 0; n < COLUMNS; n++) {
         *y[n] = both[n][0];
     }
@@ -92,8 +98,8 @@ SMALL static void limit(int8_t *y, int32_t count, ember_limits_s8_t limits) {
     }
 }
 
-static void run_filters(const ember_columns_dsp_t *s, ember_columns_tiles_t *tiles,
-                        int8_t *const y[COLUMNS]) {
+void ember_columns_dsp_filters(const ember_columns_dsp_t *s,
+                               ember_columns_tiles_t *tiles, int8_t *const y[COLUMNS]) {
     const ember_limits_s8_t limits = s->conv.scales.limits;
     const int32_t filters = s->conv.filters;
 
@@ -101,15 +107,15 @@ static void run_filters(const ember_columns_dsp_t *s, ember_columns_tiles_t *til
         tiles->pairs.y[0] = y[0];
         tiles->pairs.y[1] = y[1];
         tiles->pairs.y[2] = y[2];
-        multiply(&tiles->pairs);
+        tiles->ending->tiles(s, &tiles->pairs);
     }
     if (filters == 1) {
-        multiply_single(&tiles->last, y);
+        multiply_single(s, tiles, y);
     } else if (tiles->last.pairs > 0) {
         tiles->last.y[0] = y[0] + filters - PAIR;
         tiles->last.y[1] = y[1] + filters - PAIR;
         tiles->last.y[2] = y[2] + filters - PAIR;
-        multiply(&tiles->last);
+        tiles->ending->tiles(s, &tiles->last);
     }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
         for (int32_t n = 0; n < COLUMNS; n++) {
@@ -135,7 +141,7 @@ static void scale_one(const ember_columns_dsp_t *s, const int32_t *sums, int32_t
     }
 }
 
-const ember_ending_dsp_t ember_ending_dsp = {set_filters, run_filters, scale_one};
+const ember_ending_dsp_t ember_ending_dsp = {set_filters, multiply, scale_one};
 
 void ember_columns_dsp_one(const ember_columns_dsp_t *s,
                            const ember_ending_dsp_t *ending, int8_t *y) {

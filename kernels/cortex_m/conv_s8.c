@@ -45,7 +45,7 @@ static int32_t out_length(const ember_conv_s8_axis_t *axis, bool transposed,
     return length > LIMIT ? -1 : (int32_t)length;
 }
 
-static bool is_channels_last(const ember_tensor_t *tensor) {
+bool ember_conv_s8_is_image(const ember_tensor_t *tensor) {
     static const uint8_t order[RANK] = {N, H, W_, C};
     ember_tensor_t alike = *tensor;
 
@@ -119,11 +119,9 @@ static bool set_rows(ember_conv_s8_t *conv) {
     return true;
 }
 
-// Reads bias, multipliers and shifts of the filters. UNSUPPORTED unless the last two
-// are constants within the range of requantize.h. Apart, as set_output() is.
-static __attribute__((noinline)) ember_status_t read_scales(ember_conv_s8_t *conv,
-                                                            ember_node_t *node,
-                                                            uint32_t multipliers) {
+// Apart, as the output is.
+__attribute__((noinline)) ember_status_t ember_conv_s8_scales_args(
+    ember_conv_s8_t *conv, ember_node_t *node, uint32_t multipliers) {
     ember_scales_s8_t *scales = &conv->scales;
     const int32_t filters = conv->filters;
     ember_tensor_t by, shifts, added;
@@ -173,9 +171,9 @@ static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
 }
 
 // Apart, so that it is not on the stack while scales are read.
-static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv,
-                                                           ember_node_t *node,
-                                                           uint32_t out) {
+__attribute__((noinline)) ember_status_t ember_conv_s8_output(ember_conv_s8_t *conv,
+                                                              ember_node_t *node,
+                                                              uint32_t out) {
     const int32_t sizes[RANK] = {conv->batches, conv->filters, conv->height.out,
                                  conv->width.out};
     ember_tensor_t y;
@@ -184,7 +182,7 @@ static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (y.dtype != EMBER_S8 || !is_channels_last(&y)) {
+    if (y.dtype != EMBER_S8 || !ember_conv_s8_is_image(&y)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "cortex_m: wrong layout of the output");
     }
@@ -192,8 +190,8 @@ static __attribute__((noinline)) ember_status_t set_output(ember_conv_s8_t *conv
     return EMBER_OK;
 }
 
-static bool set_geometry(ember_conv_s8_t *conv, ember_node_t *node,
-                         const ember_conv_s8_places_t *places) {
+bool ember_conv_s8_geometry(ember_conv_s8_t *conv, ember_node_t *node,
+                            const ember_conv_s8_places_t *places) {
     ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     int32_t out_padding[2] = {0, 0};
 
@@ -221,10 +219,32 @@ static bool set_over(ember_conv_s8_t *conv, bool transposed) {
                            conv->filters == conv->channels);
 }
 
+// Gives weights of int4, rows of bytes, the shape of those of int8: `sizes`.
+static void unfold(ember_tensor_t *w, ember_node_t *node, uint32_t kernel,
+                   int32_t depth, int32_t sizes[RANK]) {
+    sizes[0] = w->rank == 2 ? w->sizes[0] : 0;
+    sizes[3] = depth;
+    read_pair(node, kernel, 1, &sizes[1], &sizes[2]);
+    if (ember_node_status(node) != EMBER_OK) {
+        return;
+    }
+    const int64_t taps = (int64_t)sizes[1] * sizes[2];
+    const int64_t inner = taps > LIMIT ? taps : taps * depth;
+    if (w->rank != 2 || inner > LIMIT || w->sizes[1] != (inner + 7) / 8 * 4 ||
+        inner * sizes[0] > UINT32_MAX) {
+        ember_node_fail(node, EMBER_BAD_PROGRAM, "ember: weights of int4");
+        return;
+    }
+    w->sizes = sizes;
+    w->rank = RANK;
+    w->numel = (uint32_t)(inner * sizes[0]);
+}
+
 ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
                                   const ember_conv_s8_places_t *places) {
     ember_tensor_t x, w;
     const uint32_t at = places->offset;
+    int32_t sizes[RANK];
 
     ember_node_tensor(node, X, &x);
     ember_node_tensor(node, W, &w);
@@ -234,22 +254,32 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
+    const bool contiguous = ember_tensor_is_contiguous(&w);
+    if (places->kernel != 0 && x.rank == RANK) {
+        unfold(&w, node, places->kernel, x.sizes[C], sizes);
+        if (ember_node_status(node) != EMBER_OK) {
+            return ember_node_status(node);
+        }
+    }
     if (x.dtype != EMBER_S8 || w.dtype != EMBER_S8 || w.rank != RANK ||
-        !is_channels_last(&x) || !ember_tensor_is_contiguous(&w)) {
+        !ember_conv_s8_is_image(&x) || !contiguous) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: layout");
     }
-    if (!set_channels(conv, &x, &w, places) || !set_geometry(conv, node, places)) {
+    if (!set_channels(conv, &x, &w, places) ||
+        !ember_conv_s8_geometry(conv, node, places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "cortex_m: sizes or parameters do not fit");
     }
     conv->x = x.data;
     conv->w = w.data;
-    const ember_status_t status = read_scales(conv, node, at + MULTIPLIERS);
+    const ember_status_t status =
+        ember_conv_s8_scales_args(conv, node, at + MULTIPLIERS);
     // Each filter meets the pixels of the output; transposed, those of the image.
     const int32_t pixels = places->transposed ? conv->height.in * conv->width.in
                                               : conv->height.out * conv->width.out;
     ember_node_work(node, (uint32_t)(conv->batches * pixels), w.numel);
-    if (status != EMBER_OK || set_output(conv, node, places->out) != EMBER_OK) {
+    if (status != EMBER_OK ||
+        ember_conv_s8_output(conv, node, places->out) != EMBER_OK) {
         return ember_node_status(node);
     }
     if (!set_over(conv, places->transposed)) {

@@ -70,6 +70,7 @@ typedef struct ember_conv_s8_places {
     uint8_t dilation;
     uint8_t offset; // of x; behind it: of y, multipliers, shifts, least, greatest
     uint8_t out;
+    uint8_t kernel; // its height and width: weights are of int4, rows of bytes; or 0
     bool depthwise;
     bool transposed;
     bool packed; // packed_s8.h: `depth` becomes that of the weights
@@ -81,12 +82,27 @@ typedef struct ember_conv_s8_places {
 EMBER_MUST_USE ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv,
                                                  ember_node_t *node,
                                                  const ember_conv_s8_places_t *places);
+// Parts of it for operators whose weights lie otherwise, once `batches`, `channels`,
+// `filters`, the lengths of images and kernels are set. The first reads strides,
+// paddings and dilations, and sets the lengths of the output; false if they do not fit.
+EMBER_MUST_USE bool ember_conv_s8_geometry(ember_conv_s8_t *conv, ember_node_t *node,
+                                           const ember_conv_s8_places_t *places);
+EMBER_MUST_USE ember_status_t ember_conv_s8_output(ember_conv_s8_t *conv,
+                                                   ember_node_t *node, uint32_t out);
+bool ember_conv_s8_is_image(const ember_tensor_t *tensor);
+
 EMBER_MUST_USE ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv,
                                                        ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_conv_s8_depthwise_args(ember_conv_s8_t *conv,
                                                            ember_node_t *node);
 EMBER_MUST_USE ember_status_t ember_conv_s8_transposed_args(ember_conv_s8_t *conv,
                                                             ember_node_t *node);
+
+// Reads bias, multipliers and shifts of the filters. UNSUPPORTED unless the last two
+// are constants within the range of requantize.h.
+EMBER_MUST_USE ember_status_t ember_conv_s8_scales_args(ember_conv_s8_t *conv,
+                                                        ember_node_t *node,
+                                                        uint32_t multipliers);
 
 static inline int64_t ember_conv_s8_taps(const ember_conv_s8_t *conv) {
     return (int64_t)conv->height.kernel * conv->width.kernel;

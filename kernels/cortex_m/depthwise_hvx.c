@@ -8,7 +8,6 @@
 #include <stddef.h>
 
 enum { WORD = 4, FOUR = 4, WORDS = FOUR * EMBER_HVX }; // bytes of 128 words
-enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE, NUMBERS };
 enum { BYTES_MAX = 1 << 28, MOST = 1 << 20, TWO = 2 };
 enum { ONES = 0x01010101 };
 enum { ELEMENTS_FOR_WEIGHT = 16 }; // that make a second set worth it
@@ -23,7 +22,7 @@ static int64_t vectors(int64_t bytes) {
 typedef struct places {
     int64_t offsets; // of taps in `words`
     int64_t weights; // (sharing, groups, columns of taps, period) words
-    int64_t numbers; // (period / 128, FOUR, NUMBERS) vectors
+    int64_t numbers; // (period / 128, FOUR, EMBER_NUMBERS_HVX) vectors
     int64_t line;    // numbers of one kind, or weights of a row of taps
     int64_t words;   // (groups, row) words
     int64_t image;
@@ -37,8 +36,8 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
 
     at.weights = vectors(taps * WORD);
     at.numbers = at.weights + s->sharing * taps * line;
-    at.line = at.numbers + line * NUMBERS;
-    at.words = at.line + FOUR * line + EMBER_HVX;
+    at.line = at.numbers + line * EMBER_NUMBERS_HVX;
+    at.words = at.line + (s->packed != NULL ? 0 : FOUR * line + EMBER_HVX);
     at.image = at.words + (int64_t)s->groups * s->pitch * WORD + 2 * WORDS;
     at.all = at.image + (int64_t)s->rows * s->pitch + 3 * EMBER_HVX;
     return at;
@@ -78,8 +77,10 @@ static bool plan(ember_depthwise_hvx_t *s) {
         return false;
     }
     s->groups = (h->kernel + FOUR - 1) / FOUR;
-    s->period = period_of(conv);
-    s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
+    if (s->packed == NULL) {
+        s->period = period_of(conv);
+        s->sharing = is_worth_sharing(s, columns) ? 2 : 1;
+    }
     s->columns = (int32_t)columns;
     s->rows = w->stride == 1 ? 1 : (int32_t)rows + s->sharing - 1;
     s->pitch = (int32_t)vectors(columns * w->stride * conv->channels);
@@ -94,18 +95,32 @@ static bool pays(const ember_depthwise_hvx_t *s) {
     return ember_packets_of_depthwise(&s->conv) >= packets;
 }
 
-ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
-                                           int64_t room) {
+static ember_status_t prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
+                              int64_t room) {
     const ember_conv_s8_t *conv = &s->conv;
 
     if (conv->filters != conv->channels || conv->x_offset == INT8_MIN ||
-        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s) || !pays(s)) {
+        conv->rows < EMBER_ROWS_RIGHT || conv->over || !plan(s) ||
+        (s->packed == NULL && !pays(s))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_depthwise: sizes");
     }
     const int64_t bytes = places_of(s).all + EMBER_HVX;
     s->scratch = ember_node_scratch(node, (size_t)(bytes + room));
     s->room = s->scratch == NULL ? NULL : s->scratch + bytes;
     return ember_node_status(node);
+}
+
+ember_status_t ember_depthwise_hvx_prepare(ember_depthwise_hvx_t *s, ember_node_t *node,
+                                           int64_t room) {
+    s->packed = NULL;
+    return prepare(s, node, room);
+}
+
+ember_status_t ember_depthwise_hvx_prepare_packed(ember_depthwise_hvx_t *s,
+                                                  ember_node_t *node,
+                                                  const int8_t *packed) {
+    s->packed = packed;
+    return prepare(s, node, 0);
 }
 
 // --- four rows side by side ----------------------------------------------------------
@@ -183,13 +198,14 @@ static void set_weights(const ember_depthwise_hvx_t *s, int32_t first, int32_t x
     interleave_rows(rows, s->period, (int8_t *)to);
 }
 
-// Numbers of a kind, one for each weight of a tap, to every NUMBERS-th vector.
+// Numbers of a kind, one for each weight of a tap, to every EMBER_NUMBERS_HVX-th
+// vector.
 static void set_numbers(const ember_depthwise_hvx_t *s, const int32_t *from,
                         int8_t *line, HVX_Vector *to) {
     repeat(line, (const int8_t *)from, s->conv.channels * WORD, s->period * WORD);
     for (int32_t at = 0; at < s->period * WORD; at += EMBER_HVX) {
         ember_hvx_store(to, ember_hvx_load(line + at));
-        to += NUMBERS;
+        to += EMBER_NUMBERS_HVX;
     }
 }
 
@@ -202,7 +218,7 @@ static void finish_numbers(const ember_depthwise_hvx_t *s, const HVX_Vector *wei
     const HVX_Vector ones = Q6_V_vsplat_R(ONES);
 
     for (int32_t i = 0; i < count; i++) {
-        HVX_Vector *own = numbers + i * NUMBERS;
+        HVX_Vector *own = numbers + i * EMBER_NUMBERS_HVX;
         HVX_Vector sum = Q6_V_vzero();
         for (int32_t tap = 0; tap < taps; tap++) {
             sum = Q6_Vw_vrmpyacc_VwVbVb(sum, ember_hvx_load(weights + tap * count + i),
@@ -210,13 +226,14 @@ static void finish_numbers(const ember_depthwise_hvx_t *s, const HVX_Vector *wei
         }
         sum = Q6_Vw_vmpyi_VwRh(sum, (int32_t)(offset << 16 | offset));
         if (s->conv.scales.bias != NULL) {
-            sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load(own + BIAS));
+            sum = Q6_Vw_vadd_VwVw(sum, ember_hvx_load(own + EMBER_BIAS_HVX));
         }
-        const ember_factors_hvx_t by = ember_factors_hvx(
-            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS));
-        ember_hvx_store(own + BIAS, sum);
-        ember_hvx_store(own + HALVES, by.halves);
-        ember_hvx_store(own + WHOLE, by.whole);
+        const ember_factors_hvx_t by =
+            ember_factors_hvx(ember_hvx_load(own + EMBER_MULTIPLIERS_HVX),
+                              ember_hvx_load(own + EMBER_SHIFTS_HVX));
+        ember_hvx_store(own + EMBER_BIAS_HVX, sum);
+        ember_hvx_store(own + EMBER_HALVES_HVX, by.halves);
+        ember_hvx_store(own + EMBER_WHOLE_HVX, by.whole);
     }
 }
 
@@ -238,13 +255,26 @@ static void set_filters(const ember_depthwise_hvx_t *s, int8_t *scratch, places_
         to += s->period / 32;
     }
     if (scales->bias != NULL) {
-        set_numbers(s, scales->bias, line, numbers + BIAS);
+        set_numbers(s, scales->bias, line, numbers + EMBER_BIAS_HVX);
     }
     if (s->conv.rows != EMBER_ROWS_REAL) {
-        set_numbers(s, scales->multipliers, line, numbers + MULTIPLIERS);
-        set_numbers(s, scales->shifts, line, numbers + SHIFTS);
+        set_numbers(s, scales->multipliers, line, numbers + EMBER_MULTIPLIERS_HVX);
+        set_numbers(s, scales->shifts, line, numbers + EMBER_SHIFTS_HVX);
     }
     finish_numbers(s, weights, numbers);
+}
+
+// The weights, numbers behind them, where vectors can read them.
+static const int8_t *filters_of(const ember_depthwise_hvx_t *s, int8_t *scratch,
+                                places_t at) {
+    if (s->packed == NULL) {
+        set_filters(s, scratch, at);
+    } else if ((uintptr_t)s->packed % EMBER_HVX != 0) {
+        (void)ember_copy_hvx(scratch + at.weights, s->packed, at.line - at.weights);
+    } else {
+        return s->packed;
+    }
+    return scratch + at.weights;
 }
 
 // --- the image -----------------------------------------------------------------------
@@ -446,12 +476,12 @@ INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
     for (int v = 0; v < FOUR; v++) {
         const int8_t *from = words + v * EMBER_HVX;
         const int8_t *by = weights + v * EMBER_HVX;
-        const HVX_Vector bias = ember_hvx_load(own + BIAS);
+        const HVX_Vector bias = ember_hvx_load(own + EMBER_BIAS_HVX);
         const HVX_Vector first = ember_hvx_load(by);
         const HVX_Vector second = ember_hvx_load(by + row->next);
         const HVX_Vector third = ember_hvx_load(by + 2 * row->next);
-        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
-        const HVX_Vector halves = ember_hvx_load(own + HALVES);
+        const HVX_Vector multipliers = ember_hvx_load(own + EMBER_MULTIPLIERS_HVX);
+        const HVX_Vector halves = ember_hvx_load(own + EMBER_HALVES_HVX);
         HVX_Vector x[6];
         EMBER_HVX_UNROLL
         for (int n = 0; n < 6; n++) {
@@ -466,7 +496,7 @@ INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
                 otherwise ? sum
                           : ember_shifted_hvx(sum, multipliers, halves, row->zeros);
         }
-        own = ember_hvx_somewhere(own + NUMBERS);
+        own = ember_hvx_somewhere(own + EMBER_NUMBERS_HVX);
     }
     if (otherwise) {
         HVX_Vector kept[4 * FOUR]; // sums themselves are in registers
@@ -488,43 +518,6 @@ static void run_three_otherwise(const row_t *row, const int8_t *words,
     three(row, words, weights, numbers, y, step, true);
 }
 
-// Scales the sums of `blocks` times 128 outputs.
-INLINE void scale_blocks(const row_t *row, const HVX_Vector *numbers, HVX_Vector *sums,
-                         int blocks) {
-    const HVX_Vector *own = numbers;
-
-    EMBER_HVX_UNROLL
-    for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
-        const HVX_Vector halves = ember_hvx_load(own + HALVES);
-        EMBER_HVX_UNROLL
-        for (int n = 0; n < blocks; n++) {
-            HVX_Vector *sum = &sums[n * FOUR + v];
-            *sum = ember_shifted_hvx(*sum, multipliers, halves, row->zeros);
-        }
-        own = ember_hvx_somewhere(own + NUMBERS);
-    }
-}
-
-// The same where a shift may be 0.
-INLINE void scale_any_blocks(const row_t *row, const HVX_Vector *numbers,
-                             HVX_Vector *sums, int blocks) {
-    const HVX_Vector *own = numbers;
-
-    EMBER_HVX_UNROLL
-    for (int v = 0; v < FOUR; v++) {
-        const ember_factors_hvx_t by = {
-            ember_hvx_load(own + MULTIPLIERS), ember_hvx_load(own + SHIFTS),
-            ember_hvx_load(own + HALVES), ember_hvx_load(own + WHOLE)};
-        EMBER_HVX_UNROLL
-        for (int n = 0; n < blocks; n++) {
-            HVX_Vector *sum = &sums[n * FOUR + v];
-            *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), row->zero_point);
-        }
-        own = ember_hvx_somewhere(own + NUMBERS);
-    }
-}
-
 // `blocks` times 128 outputs, which are `step` apart, with the weights from `weights`
 // on.
 INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weights,
@@ -535,12 +528,12 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
 
     EMBER_HVX_UNROLL
     for (int v = 0; v < FOUR; v++) {
-        const HVX_Vector bias = ember_hvx_load(own + BIAS);
+        const HVX_Vector bias = ember_hvx_load(own + EMBER_BIAS_HVX);
         EMBER_HVX_UNROLL
         for (int n = 0; n < blocks; n++) {
             sums[n * FOUR + v] = bias;
         }
-        own = ember_hvx_somewhere(own + NUMBERS);
+        own = ember_hvx_somewhere(own + EMBER_NUMBERS_HVX);
     }
     EMBER_HVX_ROLLED
     for (int32_t tap = row->taps; tap > 0; tap--) {
@@ -569,9 +562,9 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
         return;
     }
     if (row->shifted) {
-        scale_blocks(row, numbers, sums, blocks);
+        ember_scale_shifted_hvx(numbers, row->zeros, sums, blocks, FOUR, true);
     } else {
-        scale_any_blocks(row, numbers, sums, blocks);
+        ember_scale_any_hvx(numbers, row->zero_point, sums, blocks, FOUR);
     }
     store_blocks(row, sums, y, step, blocks);
 }
@@ -614,7 +607,7 @@ static void run_row(const ember_depthwise_hvx_t *s, const row_t *row,
 
     for (int32_t at = 0; at < step; at += EMBER_HVX) {
         run_line(row, row->words + at * WORD, weights + at * WORD,
-                 numbers + at / 32 * NUMBERS, y + at, step,
+                 numbers + at / 32 * EMBER_NUMBERS_HVX, y + at, step,
                  row->periods + (more > 0 ? 1 : 0));
         more--;
     }
@@ -686,7 +679,6 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
     int8_t *image = scratch + at.image;
     int32_t *offsets = (int32_t *)(void *)(scratch + at.offsets);
     int8_t *words = scratch + at.words;
-    const HVX_Vector *numbers = (const HVX_Vector *)(void *)(scratch + at.numbers);
     const ptrdiff_t pitch = (ptrdiff_t)conv->width.out * conv->channels;
     const int8_t *x = conv->x;
     int8_t *y = conv->y;
@@ -714,7 +706,9 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
     };
 
     set_offsets(s, offsets);
-    set_filters(s, scratch, at);
+    const int8_t *weights = filters_of(s, scratch, at);
+    const HVX_Vector *numbers =
+        (const HVX_Vector *)(const void *)(weights + at.numbers - at.weights);
     for (int32_t n = 0; n < conv->batches; n++) {
         set_image(s, &sides, x, image);
         for (int32_t i = 0; i < conv->height.out; i++) {
@@ -722,8 +716,7 @@ void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,
             if (own == 0) {
                 set_words(s, x, image, i, words);
             }
-            run_row(s, &row, scratch + at.weights + own * row.taps * row.next, numbers,
-                    y);
+            run_row(s, &row, weights + own * row.taps * row.next, numbers, y);
             y += pitch;
         }
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;

@@ -15,12 +15,13 @@
 
 typedef struct ember_depthwise_hvx {
     ember_conv_s8_t conv;
-    int32_t groups;  // of four rows of taps
-    int32_t sharing; // rows of outputs that four rows of the image serve, 1 or 2
-    int32_t period;  // weights of a tap: those of all channels, maybe repeated
-    int32_t columns; // of a part of a row
-    int32_t rows;    // of an image with its padding
-    int32_t pitch;   // bytes from a row to the next
+    int32_t groups;       // of four rows of taps
+    int32_t sharing;      // rows of outputs that four rows of the image serve, 1 or 2
+    int32_t period;       // weights of a tap: those of all channels, maybe repeated
+    int32_t columns;      // of a part of a row
+    int32_t rows;         // of an image with its padding
+    int32_t pitch;        // bytes from a row to the next
+    const int8_t *packed; // weights and numbers (depthwise_panels_s8.h), or NULL
     int8_t *scratch;
     int8_t *room; // scratch of the caller
 } ember_depthwise_hvx_t;
@@ -29,6 +30,10 @@ typedef struct ember_depthwise_hvx {
 // caller. UNSUPPORTED when its scales or its sizes are not for this.
 EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare(
     ember_depthwise_hvx_t *depthwise, ember_node_t *node, int64_t room);
+// The same with weights that the host has packed for `depthwise->period` and
+// `depthwise->sharing`.
+EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare_packed(
+    ember_depthwise_hvx_t *depthwise, ember_node_t *node, const int8_t *packed);
 // `ending` may be NULL: that of this dialect.
 void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise,
                              const ember_ending_hvx_t *ending);

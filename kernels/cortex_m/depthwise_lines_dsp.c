@@ -2,7 +2,6 @@
 // Depthwise convolutions line by line. Contract: depthwise_lines_dsp.h.
 #include "kernels/cortex_m/depthwise_lines_dsp.h"
 
-#include <arm_dsp_lines.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/products_dsp.h"
@@ -100,8 +99,7 @@ SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
 // --- images --------------------------------------------------------------------------
 
 static void set_channel(const ember_conv_s8_t *conv, const view_t *view, int32_t at,
-                        uint32_t *weights, ember_filter_dsp_t *by) {
-    const ember_scales_s8_t *scales = &conv->scales;
+                        uint32_t *weights) {
     const int8_t *w = conv->w + at;
 
     for (int32_t i = 0; i < TAPS; i++) {
@@ -111,8 +109,6 @@ static void set_channel(const ember_conv_s8_t *conv, const view_t *view, int32_t
         w += view->line_of_taps;
     }
     memcpy(weights + 2 * TAPS, weights, (WEIGHTS - 2 * TAPS) * sizeof(*weights));
-    *by = ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at],
-                           scales->multipliers[at], scales->shifts[at]);
 }
 
 static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
@@ -133,9 +129,10 @@ static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
 }
 
 static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
-                      const view_t *view, const channels_t *channels, const int8_t *x,
-                      int8_t *y) {
-    const ember_limits_s8_t limits = conv->scales.limits;
+                      const ember_lines_ending_dsp_t *ending, const view_t *view,
+                      const channels_t *channels, const int8_t *x, int8_t *y) {
+    const ember_scales_s8_t *scales = &conv->scales;
+    const ember_limits_s8_t limits = scales->limits;
     const ember_conv_s8_axis_t *across = view->across;
     const uint32_t offset = ember_both_dsp(conv->x_offset);
     ember_lines_run_dsp_t run = run_of(s, conv, view, channels);
@@ -157,7 +154,11 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
         run.weights = channels->weights + (slot == 0 ? 0 : TAPS - slot) * 2;
         run.y = y;
         run.end = y + FOUR;
-        ember_lines_dsp(&run);
+        if (view->along->stride == 1) {
+            ending->pairs(scales, &run);
+        } else {
+            ending->every_second(scales, &run);
+        }
         if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
             limit(y, view->along->out, view->y_step, limits);
         }
@@ -166,7 +167,7 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
 }
 
 SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
-                               int32_t first) {
+                               const ember_lines_ending_dsp_t *ending, int32_t first) {
     const view_t view = view_of(conv, s->down);
     const ptrdiff_t x_image =
         (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;
@@ -175,15 +176,30 @@ SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t
     channels_t channels;
 
     for (int32_t c = 0; c < FOUR; c++) {
-        set_channel(conv, &view, first + c, channels.weights + c * WEIGHTS,
-                    &channels.by[c]);
+        set_channel(conv, &view, first + c, channels.weights + c * WEIGHTS);
+        channels.by[c] = ending->filter(&conv->scales, first + c);
     }
     clear(s->words, TAPS * s->words_each, 1);
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, conv, &view, &channels, conv->x + first + n * x_image,
+        run_image(s, conv, ending, &view, &channels, conv->x + first + n * x_image,
                   conv->y + first + n * y_image);
     }
 }
+
+// --- the ending ----------------------------------------------------------------------
+
+SMALL static ember_filter_dsp_t filter(const ember_scales_s8_t *scales,
+                                       int32_t channel) {
+    return ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[channel],
+                            scales->multipliers[channel], scales->shifts[channel]);
+}
+
+static void pairs(const ember_scales_s8_t *scales, const ember_lines_run_dsp_t *run) {
+    (void)scales;
+    ember_lines_dsp(run);
+}
+
+const ember_lines_ending_dsp_t ember_lines_ending_dsp = {filter, pairs, NULL};
 
 // --- fitting -------------------------------------------------------------------------
 
@@ -191,20 +207,22 @@ static bool is_three(const ember_conv_s8_axis_t *axis) {
     return axis->kernel == TAPS && axis->dilation == 1;
 }
 
-static bool runs_along(const ember_conv_s8_axis_t *axis) {
-    return axis->stride == 1 && axis->out > 1;
+static bool runs_along(const ember_conv_s8_t *conv, const ember_conv_s8_axis_t *axis) {
+    const int32_t most = conv->rows == EMBER_ROWS_REAL ? 2 : 1;
+    return axis->stride <= most && axis->out > 1;
 }
 
 SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
     return is_three(&conv->height) && is_three(&conv->width) &&
-           (runs_along(&conv->height) || runs_along(&conv->width));
+           (runs_along(conv, &conv->height) || runs_along(conv, &conv->width));
 }
 
 SMALL int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s,
                                       const ember_conv_s8_t *conv) {
     const bool taller = conv->height.out > conv->width.out;
 
-    s->down = runs_along(&conv->height) && (taller || !runs_along(&conv->width));
+    s->down =
+        runs_along(conv, &conv->height) && (taller || !runs_along(conv, &conv->width));
     const ember_conv_s8_axis_t *along = s->down ? &conv->height : &conv->width;
     const int32_t past = (along->in + along->padding) / 2;
     s->words_each = steps_of(along) + 1;

@@ -5,6 +5,8 @@
 #ifndef EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H
 #define EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H
 
+#include <arm_dsp_lines.h>
+
 #include "kernels/cortex_m/conv_s8.h"
 
 typedef struct ember_lines_dsp {
@@ -22,8 +24,21 @@ bool ember_lines_dsp_fit(const ember_conv_s8_t *conv);
 // Bytes of scratch, which `s->words` shall be; sets the rest.
 int32_t ember_lines_dsp_measure(ember_lines_dsp_t *s, const ember_conv_s8_t *conv);
 
+// How sums become outputs.
+typedef struct ember_lines_ending_dsp {
+    // What scales the sums of a channel.
+    ember_filter_dsp_t (*filter)(const ember_scales_s8_t *scales, int32_t channel);
+    // Makes outputs of a line: pairs of neighbours, or every second one, which only
+    // scales of float32 (EMBER_ROWS_REAL) need.
+    void (*pairs)(const ember_scales_s8_t *scales, const ember_lines_run_dsp_t *run);
+    void (*every_second)(const ember_scales_s8_t *scales,
+                         const ember_lines_run_dsp_t *run);
+} ember_lines_ending_dsp_t;
+
+extern const ember_lines_ending_dsp_t ember_lines_ending_dsp; // that of this dialect
+
 // Four channels, from `first` on.
 void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
-                         int32_t first);
+                         const ember_lines_ending_dsp_t *ending, int32_t first);
 
 #endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H

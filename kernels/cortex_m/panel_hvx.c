@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 enum { LANES = EMBER_LANES_HVX, EIGHT = 8, WORD = 4 };
-enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
 enum { ONES = 0x01010101 };
 
 static int32_t inner_of(const ember_filters_hvx_t *s) {
@@ -32,6 +31,10 @@ int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *s) {
     const int32_t all = (s->filters * s->merged + LANES - 1) / LANES;
     const int32_t vectors = all < EMBER_PANEL_HVX ? all : EMBER_PANEL_HVX;
     return vectors * LANES * inner_of(s);
+}
+
+int32_t ember_panel_hvx_vector_bytes(const ember_filters_hvx_t *s) {
+    return EMBER_NUMBERS_HVX * EMBER_HVX + LANES * inner_of(s);
 }
 
 // --- 32 filters by 32 words ----------------------------------------------------------
@@ -236,15 +239,32 @@ static void make_rows(const ember_filters_hvx_t *s, int8_t *rows, int32_t first,
 
 // --- filters whose weights of an element lie side by side ----------------------------
 
+// The weights of an element.
+typedef struct element {
+    const int8_t *w;
+    const int8_t *end; // of all weights
+    int32_t left;      // channels of its tap from this one on
+} element_t;
+
+// Channel by channel, tap by tap.
+INLINE void advance(const ember_filters_hvx_t *s, element_t *at) {
+    at->w += s->channel;
+    if (--at->left == 0) {
+        at->left = s->depth;
+        at->w += s->element - (ptrdiff_t)s->depth * s->channel;
+    }
+}
+
 // Four weights of up to 128 filters; 0 for elements without one.
-static void load_elements(const ember_filters_hvx_t *s, const int8_t *w, int32_t left,
+static void load_elements(const ember_filters_hvx_t *s, element_t *at, int32_t left,
                           int32_t lanes, HVX_Vector *x) {
     EMBER_HVX_UNROLL
     for (int i = 0; i < EMBER_GROUP_HVX; i++) {
         x[i] = Q6_V_vzero();
         if (i < left) {
-            x[i] = ember_load_left_hvx(w, lanes);
-            w += s->element;
+            x[i] = at->end - at->w >= EMBER_HVX ? ember_hvx_load_any(at->w)
+                                                : ember_hvx_load_part(at->w, lanes);
+            advance(s, at);
         }
     }
 }
@@ -253,12 +273,13 @@ static void load_elements(const ember_filters_hvx_t *s, const int8_t *w, int32_t
 static void pack_turned(const ember_filters_hvx_t *s, HVX_Vector *to, int32_t vectors,
                         int32_t first, int32_t lanes, HVX_Vector *sums) {
     const HVX_Vector flip = Q6_Vb_vsplat_R(INT8_MIN);
-    const int8_t *w = s->w + first;
+    const int8_t *end = s->w + (ptrdiff_t)s->segments * s->length * s->filters;
+    element_t element = {s->w + first, end, s->depth};
 
     for (int32_t i = 0; i < s->segments; i++) {
         for (int32_t at = 0; at < s->segment; at += EMBER_GROUP_HVX) {
             HVX_Vector x[EMBER_GROUP_HVX];
-            load_elements(s, w + (ptrdiff_t)at * s->element, s->length - at, lanes, x);
+            load_elements(s, &element, s->length - at, lanes, x);
             const HVX_VectorPair a = Q6_W_vshuff_VVR(x[1], x[0], -1);
             const HVX_VectorPair b = Q6_W_vshuff_VVR(x[3], x[2], -1);
             const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(b), Q6_V_lo_W(a), -2);
@@ -271,7 +292,6 @@ static void pack_turned(const ember_filters_hvx_t *s, HVX_Vector *to, int32_t ve
                 sums[v] = Q6_Vw_vrmpyacc_VwVubRb(sums[v], word, ONES);
             }
         }
-        w += (ptrdiff_t)s->length * s->element;
     }
 }
 
@@ -313,11 +333,11 @@ static void set_numbers(const ember_filters_hvx_t *s, const ember_terms_hvx_t *t
         numbers_of(terms->multipliers, filters, at, lanes, numbers);
     const HVX_Vector shifts = numbers_of(terms->shifts, filters, at, lanes, numbers);
     const ember_factors_hvx_t by = ember_factors_hvx(multipliers, shifts);
-    ember_hvx_store(numbers + BIAS, bias);
-    ember_hvx_store(numbers + MULTIPLIERS, by.multipliers);
-    ember_hvx_store(numbers + SHIFTS, by.shifts);
-    ember_hvx_store(numbers + HALVES, by.halves);
-    ember_hvx_store(numbers + WHOLE, by.whole);
+    ember_hvx_store(numbers + EMBER_BIAS_HVX, bias);
+    ember_hvx_store(numbers + EMBER_MULTIPLIERS_HVX, by.multipliers);
+    ember_hvx_store(numbers + EMBER_SHIFTS_HVX, by.shifts);
+    ember_hvx_store(numbers + EMBER_HALVES_HVX, by.halves);
+    ember_hvx_store(numbers + EMBER_WHOLE_HVX, by.whole);
 }
 
 ember_panel_hvx_t ember_panel_hvx_pack(const ember_filters_hvx_t *s,

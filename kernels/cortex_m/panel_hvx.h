@@ -15,7 +15,9 @@ typedef struct ember_filters_hvx {
     const int8_t *w;
     int32_t filters;  // before merging
     int32_t filter;   // elements from a filter's weights to the next filter's
-    int32_t element;  // from a weight to the next of its filter: 1, or filters
+    int32_t element;  // 1; or from a tap's weight to the next tap's of its filter
+    int32_t channel;  // then, from a channel's weight to the next channel's,
+    int32_t depth;    // and channels of a tap
     int32_t segments; // of a window
     int32_t segment;  // elements of each in the window
     int32_t length;   // of them with a weight; the same when nothing is added
@@ -33,9 +35,11 @@ typedef struct ember_terms_hvx {
     int32_t constant; // added to every sum
 } ember_terms_hvx_t;
 
-// Bytes of scratch for packing, and of a panel's weights.
+// Bytes of scratch for packing, of a panel's weights, and of each vector of filters'
+// weights and numbers.
 int32_t ember_panel_hvx_rows_bytes(const ember_filters_hvx_t *filters);
 int32_t ember_panel_hvx_bytes(const ember_filters_hvx_t *filters);
+int32_t ember_panel_hvx_vector_bytes(const ember_filters_hvx_t *filters);
 
 enum { EMBER_PANEL_NUMBERS_BYTES = 4 * EMBER_NUMBERS_HVX * 128 };
 enum { EMBER_PANEL_BLOCK_BYTES = 32 * 128 };

@@ -15,6 +15,12 @@ enum { EMBER_LANES_S8 = 16, EMBER_LANES_S16 = 8, EMBER_LANES_S32 = 4 };
 // Shifts that ember_scaled_mve() supports.
 enum { EMBER_SHIFT_MIN_MVE = -31, EMBER_SHIFT_MAX_MVE = 0 };
 
+// Whether no shift is 0, and outputs have no limits but int8's.
+static inline bool ember_is_plain_mve(const ember_conv_s8_t *conv) {
+    return conv->scales.limits.low == INT8_MIN &&
+           conv->scales.limits.high == INT8_MAX && conv->rows >= EMBER_ROWS_SHIFT;
+}
+
 // Scales four sums; every shift is in the range above. Negative products that will be
 // shifted are reduced by one: ties are rounded away from zero.
 INLINE int32x4_t ember_scaled_mve(int32x4_t sums, int32x4_t multipliers,

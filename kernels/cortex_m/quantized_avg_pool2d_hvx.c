@@ -5,8 +5,7 @@
 // A window's mean, as twice its value plus half a step, is the quotient of two
 // integers: it is estimated with the inverse of the divisor and corrected by the
 // remainder.
-#include "kernels/cortex_m/quantized_avg_pool2d.h"
-#include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/cortex_m/pool_ties_hvx.h"
 
 enum { LANES = 32 };
 
@@ -74,6 +73,50 @@ INLINE HVX_Vector mean_of(const division_t *by, HVX_Vector sum, HVX_Vector *doub
     return Q6_Vw_vadd_VwVw(Q6_Vw_vadd_VwVw(near, less), by->zero);
 }
 
+// Binary places of the elements of small windows, a power of two; 0 for others.
+static int32_t places_of(ember_window_s8_t window) {
+    const int32_t count = window.rows * window.columns;
+    const bool power = (count & (count - 1)) == 0;
+    return power && count <= EMBER_TIES_HVX ? __builtin_ctz((uint32_t)count) : 0;
+}
+
+// The means of small windows, of which those in doubt are in the middle between two
+// integers.
+static void settle_small(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
+                         int32_t left, const HVX_Vector *doubts, HVX_Vector *means) {
+    const ember_ties_hvx_t by = ember_ties_hvx(s->scale);
+    const HVX_Vector zero = Q6_V_vzero();
+    const HVX_Vector point = Q6_V_vsplat_R(s->zero);
+    const HVX_Vector offset = Q6_Vh_vsplat_R(s->zero);
+    HVX_Vector sums[4] = {zero, zero, zero, zero};
+    HVX_Vector errors[4] = {zero, zero, zero, zero};
+
+    for (int32_t i = 0; i < window.rows; i++) {
+        const int8_t *x = window.x;
+        for (int32_t j = 0; j < window.columns; j++) {
+            HVX_Vector words[4];
+            ember_words_hvx(ember_load_left_hvx(x, left), offset, words);
+            EMBER_HVX_UNROLL
+            for (int v = 0; v < 4; v++) {
+                sums[v] = Q6_Vw_vadd_VwVw(sums[v], words[v]);
+                errors[v] = Q6_Vw_vadd_VwVw(
+                    errors[v], ember_ties_rounding_hvx(&by, words[v], zero));
+                errors[v] = Q6_Vw_vadd_VwVw(
+                    errors[v], ember_ties_rounding_hvx(&by, sums[v], errors[v]));
+            }
+            x += s->pool.in.column;
+        }
+        window.x += s->pool.in.row;
+    }
+    EMBER_HVX_UNROLL
+    for (int v = 0; v < 4; v++) {
+        const HVX_Vector ties =
+            ember_ties_means_hvx(&by, sums[v], errors[v], places_of(window));
+        const HVX_VectorPred clear = Q6_Q_vcmp_eq_VwVw(doubts[v], zero);
+        means[v] = Q6_V_vmux_QVV(clear, means[v], Q6_Vw_vadd_VwVw(ties, point));
+    }
+}
+
 // Computes those of `count` means that are in doubt again, like the reference.
 static void settle(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
                    const HVX_Vector *sums, HVX_Vector doubts, int8_t *y,
@@ -95,6 +138,7 @@ static void settle(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
 static void one(const void *state, ember_window_s8_t window, int8_t *y) {
     const ember_avg_pool_s8_t *s = state;
     const division_t by = division_of(s, window);
+    const int32_t places = places_of(window);
 
     for (int32_t left = s->pool.channels; left > 0; left -= EMBER_HVX) {
         HVX_Vector sums[4], means[4], doubts[4];
@@ -103,11 +147,16 @@ static void one(const void *state, ember_window_s8_t window, int8_t *y) {
         for (int i = 0; i < 4; i++) {
             means[i] = mean_of(&by, sums[i], &doubts[i]);
         }
+        if (places != 0) {
+            settle_small(s, window, left, doubts, means);
+        }
         ember_store_left_hvx(y, ember_bytes_hvx(means[0], means[1], means[2], means[3]),
                              left);
-        settle(s, window, sums,
-               ember_bytes_hvx(doubts[0], doubts[1], doubts[2], doubts[3]), y,
-               left < EMBER_HVX ? left : EMBER_HVX);
+        if (places == 0) {
+            settle(s, window, sums,
+                   ember_bytes_hvx(doubts[0], doubts[1], doubts[2], doubts[3]), y,
+                   left < EMBER_HVX ? left : EMBER_HVX);
+        }
         window.x += EMBER_HVX;
         y += EMBER_HVX;
     }

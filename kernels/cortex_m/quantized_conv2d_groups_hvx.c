@@ -1,83 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_conv2d_groups_hvx: several groups, one after the other, with Hexagon's
-// vectors.
-//
-// A vector of results reaches behind the filters of its group, so a group's results are
-// made apart, and copied between those of the others.
-#include <stddef.h>
-
-#include "kernels/cortex_m/columns_hvx.h"
-
-enum { BYTES_MAX = 1 << 28 };
-
-typedef struct state {
-    ember_conv_s8_t conv;
-    ember_columns_hvx_t columns; // of the first group
-    int32_t groups;
-} state_t;
-
-static int64_t pixels_of(const ember_conv_s8_t *conv) {
-    return (int64_t)conv->batches * conv->height.out * conv->width.out;
-}
-
-// Puts the results of a group, `filters` of each pixel, where they belong.
-static void scatter(const ember_conv_s8_t *conv, const int8_t *from, int32_t filters,
-                    int8_t *to) {
-    const int64_t pixels = pixels_of(conv);
-
-    for (int64_t i = 0; i < pixels; i++) {
-        for (int32_t at = 0; at < filters; at += EMBER_HVX) {
-            const HVX_Vector some = ember_load_left_hvx(from + at, filters - at);
-            ember_store_left_hvx(to + at, some, filters - at);
-        }
-        from += filters;
-        to += conv->filters;
-    }
-}
+// quantized_conv2d_groups_hvx: several groups, with Hexagon's vectors.
+#include "kernels/cortex_m/groups_hvx.h"
 
 static int32_t run(void *state) {
-    const state_t *s = state;
-    const ember_conv_s8_t *conv = &s->conv;
-    const int32_t filters = conv->filters / s->groups;
-    const ptrdiff_t weights =
-        (ptrdiff_t)filters * conv->height.kernel * conv->width.kernel * conv->depth;
-    ember_columns_hvx_t group = s->columns;
-
-    for (int32_t g = 0; g < s->groups; g++) {
-        ember_columns_hvx_run(&group, NULL);
-        scatter(conv, group.y, filters, conv->y + (ptrdiff_t)g * filters);
-        group.x += conv->depth;
-        group.filters.w += weights;
-        group.terms.bias += group.terms.bias == NULL ? 0 : filters;
-        group.terms.multipliers += filters;
-        group.terms.shifts += filters;
-    }
+    ember_groups_hvx_run(state, NULL);
     return EMBER_OK;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    state_t *s = state;
+    ember_groups_hvx_t *s = state;
     const ember_status_t status = ember_conv_s8_plain_args(&s->conv, node);
 
-    if (status != EMBER_OK) {
-        return status;
-    }
-    s->groups = s->conv.channels / s->conv.depth;
-    const int32_t filters = s->conv.filters / s->groups;
-    const int64_t bytes = pixels_of(&s->conv) * filters;
-    ember_conv_s8_t group = s->conv;
-    group.channels = s->conv.depth;
-    group.filters = filters;
-    if (s->conv.over || bytes >= BYTES_MAX ||
-        !ember_columns_hvx_pays(&group, ember_packets_of_conv(&group))) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: groups");
-    }
-    const ember_columns_form_hvx_t form = {.pixel = s->conv.channels,
-                                           .room = bytes + EMBER_HVX};
-    const ember_status_t planned =
-        ember_columns_hvx_prepare(&s->columns, node, &group, &form);
-    s->columns.y = s->columns.room;
-    return planned;
+    return status != EMBER_OK ? status : ember_groups_hvx_prepare(s, node);
 }
 
-EMBER_KERNEL(quantized_conv2d_groups_hvx, state_t);
+EMBER_KERNEL(quantized_conv2d_groups_hvx, ember_groups_hvx_t);

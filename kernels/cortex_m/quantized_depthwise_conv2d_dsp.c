@@ -29,7 +29,7 @@ static int32_t run(void *state) {
         if (s->by_pixel && ember_powers_fit_dsp(s->conv.scales.shifts + first, FOUR)) {
             ember_pixels_dsp_run(&s->pixels, &s->conv, first);
         } else if (s->by_line) {
-            ember_lines_dsp_run(&s->lines, &s->conv, first);
+            ember_lines_dsp_run(&s->lines, &s->conv, &ember_lines_ending_dsp, first);
         } else {
             run_windows(s, first);
         }

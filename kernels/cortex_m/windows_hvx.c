@@ -5,7 +5,6 @@
 #include <stddef.h>
 
 enum { TILE = 4 }; // windows at a time
-enum { BIAS, MULTIPLIERS, SHIFTS, HALVES, WHOLE };
 
 INLINE HVX_Vector load_weights(const HVX_Vector *at, bool aligned) {
     return aligned ? ember_hvx_load(at) : ember_hvx_load_any(at);
@@ -58,42 +57,6 @@ INLINE void start(const ember_windows_hvx_t *s, const int32_t *firsts,
             sums[p * vectors + v] =
                 Q6_Vw_vadd_VwVw(ember_hvx_load(starts + v * step), first);
         }
-    }
-}
-
-INLINE void scale(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sums,
-                  int windows, int vectors) {
-    const HVX_Vector zeros = Q6_V_vsplat_R(2 * zero_point);
-
-    EMBER_HVX_UNROLL
-    for (int v = 0; v < vectors; v++) {
-        const HVX_Vector *own = numbers + v * EMBER_NUMBERS_HVX;
-        const HVX_Vector multipliers = ember_hvx_load(own + MULTIPLIERS);
-        const HVX_Vector halves = ember_hvx_load(own + HALVES);
-        EMBER_HVX_UNROLL
-        for (int p = 0; p < windows; p++) {
-            HVX_Vector *sum = &sums[p * vectors + v];
-            *sum = ember_shifted_hvx(*sum, multipliers, halves, zeros);
-        }
-    }
-}
-
-// The same where a shift may be 0.
-INLINE void scale_any(const HVX_Vector *numbers, int32_t zero_point, HVX_Vector *sums,
-                      int windows, int vectors) {
-    const HVX_Vector zero = Q6_V_vsplat_R(zero_point);
-
-    EMBER_HVX_UNROLL
-    for (int v = 0; v < vectors; v++) {
-        const ember_factors_hvx_t by = {
-            ember_hvx_load(numbers + MULTIPLIERS), ember_hvx_load(numbers + SHIFTS),
-            ember_hvx_load(numbers + HALVES), ember_hvx_load(numbers + WHOLE)};
-        EMBER_HVX_UNROLL
-        for (int p = 0; p < windows; p++) {
-            HVX_Vector *sum = &sums[p * vectors + v];
-            *sum = Q6_Vw_vadd_VwVw(ember_scaled_hvx(*sum, &by), zero);
-        }
-        numbers = ember_hvx_somewhere(numbers + EMBER_NUMBERS_HVX);
     }
 }
 
@@ -166,14 +129,17 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
                  int8_t *y, int windows, int vectors, bool otherwise) {
     HVX_Vector sums[TILE * EMBER_PANEL_HVX];
 
-    start(s, firsts, panel->numbers + BIAS, EMBER_NUMBERS_HVX, sums, windows, vectors);
+    start(s, firsts, panel->numbers + EMBER_BIAS_HVX, EMBER_NUMBERS_HVX, sums, windows,
+          vectors);
     multiply(s, x, panel->weights, true, sums, windows, vectors);
     if (otherwise) {
         scale_otherwise(to, sums, windows * vectors);
     } else if (to->shifted) {
-        scale(panel->numbers, to->zero_point, sums, windows, vectors);
+        ember_scale_shifted_hvx(panel->numbers, Q6_V_vsplat_R(2 * to->zero_point), sums,
+                                windows, vectors, false);
     } else {
-        scale_any(panel->numbers, to->zero_point, sums, windows, vectors);
+        ember_scale_any_hvx(panel->numbers, Q6_V_vsplat_R(to->zero_point), sums,
+                            windows, vectors);
     }
     store_all(to, y, sums, windows, vectors);
 }

@@ -8,14 +8,13 @@
 #ifndef EMBER_KERNELS_CORTEX_M_WINDOWS_HVX_H
 #define EMBER_KERNELS_CORTEX_M_WINDOWS_HVX_H
 
-#include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/cortex_m/numbers_hvx.h"
 
 enum {
-    EMBER_LANES_HVX = 32,  // filters of a vector
-    EMBER_PANEL_HVX = 4,   // vectors of filters, at most
-    EMBER_GROUP_HVX = 4,   // weights of a filter in a vector
-    EMBER_STEP_HVX = 8,    // elements that are read at a time
-    EMBER_NUMBERS_HVX = 5, // vectors of numbers for each vector of filters
+    EMBER_LANES_HVX = 32, // filters of a vector
+    EMBER_PANEL_HVX = 4,  // vectors of filters, at most
+    EMBER_GROUP_HVX = 4,  // weights of a filter in a vector
+    EMBER_STEP_HVX = 8,   // elements that are read at a time
 };
 
 // Windows: rows of `columns` each. Distances are in bytes and multiples of

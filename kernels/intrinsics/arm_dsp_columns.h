@@ -110,4 +110,29 @@ static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t l
                      : "cc", "memory");
 }
 
+// Transposes four words of four bytes.
+static inline void ember_turn_four_dsp(uint32_t *a, uint32_t *b, uint32_t *c,
+                                       uint32_t *d) {
+    uint32_t even, others;
+
+    __asm__("uxtb16 %4, %0\n\t"
+            "uxtb16 %5, %1\n\t"
+            "orr %4, %4, %5, lsl #8\n\t"
+            "uxtb16 %0, %0, ror #8\n\t"
+            "uxtb16 %1, %1, ror #8\n\t"
+            "orr %1, %0, %1, lsl #8\n\t"
+            "uxtb16 %0, %2\n\t"
+            "uxtb16 %5, %3\n\t"
+            "orr %5, %0, %5, lsl #8\n\t"
+            "uxtb16 %2, %2, ror #8\n\t"
+            "uxtb16 %3, %3, ror #8\n\t"
+            "orr %3, %2, %3, lsl #8\n\t"
+            "pkhbt %0, %4, %5, lsl #16\n\t"
+            "pkhtb %2, %5, %4, asr #16\n\t"
+            "pkhbt %4, %1, %3, lsl #16\n\t"
+            "pkhtb %3, %3, %1, asr #16"
+            : "+r"(*a), "+r"(*b), "+r"(*c), "+r"(*d), "=&r"(even), "=&r"(others));
+    *b = even;
+}
+
 #endif // EMBER_INTRINSICS_ARM_DSP_COLUMNS_H

@@ -4,7 +4,7 @@
 #ifndef EMBER_INTRINSICS_ARM_DSP_LINES_H
 #define EMBER_INTRINSICS_ARM_DSP_LINES_H
 
-#include <arm_dsp.h>
+#include <arm_dsp_real.h>
 
 // Words of four channels: for each the element in `x` and the one `step` bytes after
 // it, then those two steps on. Words of a channel are three apart, channels `pitch`
@@ -104,6 +104,7 @@ enum { EMBER_LINES_WEIGHTS = 10 };
     "add sp, #40\n\t"                                                                  \
     "pop {r4-r11}"
 
+// Sums of `by`; twice the zero point and 1 is in r10.
 #define EMBER_LINES_SCALE_DSP(sum)                                                     \
     "smmlar " sum ", " sum ", r2, " sum "\n\t"                                         \
     "add " sum ", " sum ", " sum ", asr #31\n\t"                                       \
@@ -111,41 +112,135 @@ enum { EMBER_LINES_WEIGHTS = 10 };
     "add " sum ", r10\n\t"                                                             \
     "ssat " sum ", #8, " sum ", asr #1\n\t"
 
+// The sums r12 and r14 of two neighbouring outputs, and their store to r1.
+#define EMBER_LINES_SUMS_1_DSP                                                         \
+    "2:\n\t"                                                                           \
+    "ldr r14, [sp]\n\t"                                                                \
+    "ldr r10, [r0, #4]\n\t"                                                            \
+    "ldr r11, [r0, #16]\n\t"                                                           \
+    "smlad r12, r10, r6, r14\n\t"                                                      \
+    "smlatb r14, r10, r6, r14\n\t"                                                     \
+    "smlabt r12, r11, r7, r12\n\t"                                                     \
+    "smlad r14, r11, r7, r14\n\t"                                                      \
+    "ldr r10, [r0, #8]\n\t"                                                            \
+    "ldr r11, [r0, #20]\n\t"                                                           \
+    "smlad r12, r10, r8, r12\n\t"                                                      \
+    "smlatb r14, r10, r8, r14\n\t"                                                     \
+    "smlabt r12, r11, r9, r12\n\t"                                                     \
+    "smlad r14, r11, r9, r14\n\t"                                                      \
+    "ldr r11, [r0, #12]\n\t"                                                           \
+    "ldr r10, [r0], #12\n\t"                                                           \
+    "smlabt r12, r11, r5, r12\n\t"                                                     \
+    "smlad r14, r11, r5, r14\n\t"                                                      \
+    "smlad r12, r10, r4, r12\n\t"                                                      \
+    "smlatb r14, r10, r4, r14\n\t"
+
+#define EMBER_LINES_STORE_1_DSP                                                        \
+    "strb r14, [r1, r11]\n\t"                                                          \
+    "strb r12, [r1]\n\t"                                                               \
+    "add r1, r1, r11, lsl #1\n\t" EMBER_LINES_END_DSP
+
+// The sum r12 of an output, where they are two elements apart.
+#define EMBER_LINES_SUMS_2_DSP                                                         \
+    "2:\n\t"                                                                           \
+    "ldr r12, [sp]\n\t"                                                                \
+    "ldr r10, [r0, #4]\n\t"                                                            \
+    "ldr r11, [r0, #16]\n\t"                                                           \
+    "ldr r14, [r0, #8]\n\t"                                                            \
+    "smlad r12, r10, r6, r12\n\t"                                                      \
+    "smlabt r12, r11, r7, r12\n\t"                                                     \
+    "smlad r12, r14, r8, r12\n\t"                                                      \
+    "ldr r11, [r0, #20]\n\t"                                                           \
+    "ldr r10, [r0, #12]\n\t"                                                           \
+    "ldr r14, [r0], #12\n\t"                                                           \
+    "smlabt r12, r11, r9, r12\n\t"                                                     \
+    "smlabt r12, r10, r5, r12\n\t"                                                     \
+    "smlad r12, r14, r4, r12\n\t"
+
+#define EMBER_LINES_STORE_2_DSP                                                        \
+    "strb r12, [r1]\n\t"                                                               \
+    "add r1, r11\n\t" EMBER_LINES_END_DSP
+
 // Rounds of two neighbouring outputs.
 static inline void ember_lines_dsp(const ember_lines_run_dsp_t *run) {
     register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
 
-    __asm__ volatile(EMBER_LINES_BEGIN_DSP "2:\n\t"
-                                           "ldr r14, [sp]\n\t"
-                                           "ldr r10, [r0, #4]\n\t"
-                                           "ldr r11, [r0, #16]\n\t"
-                                           "smlad r12, r10, r6, r14\n\t"
-                                           "smlatb r14, r10, r6, r14\n\t"
-                                           "smlabt r12, r11, r7, r12\n\t"
-                                           "smlad r14, r11, r7, r14\n\t"
-                                           "ldr r10, [r0, #8]\n\t"
-                                           "ldr r11, [r0, #20]\n\t"
-                                           "smlad r12, r10, r8, r12\n\t"
-                                           "smlatb r14, r10, r8, r14\n\t"
-                                           "smlabt r12, r11, r9, r12\n\t"
-                                           "smlad r14, r11, r9, r14\n\t"
-                                           "ldr r11, [r0, #12]\n\t"
-                                           "ldr r10, [r0], #12\n\t"
-                                           "smlabt r12, r11, r5, r12\n\t"
-                                           "smlad r14, r11, r5, r14\n\t"
-                                           "smlad r12, r10, r4, r12\n\t"
-                                           "smlatb r14, r10, r4, r14\n\t"
-                                           "ldr r10, [sp, #28]\n\t"
-                                           "ldr r11, [sp, #16]\n\t" //
-                     EMBER_LINES_SCALE_DSP("r12")                   //
-                     EMBER_LINES_SCALE_DSP("r14")                   //
-                     "strb r14, [r1, r11]\n\t"
-                     "strb r12, [r1]\n\t"
-                     "add r1, r1, r11, lsl #1\n\t" //
-                     EMBER_LINES_END_DSP
+    __asm__ volatile(EMBER_LINES_BEGIN_DSP EMBER_LINES_SUMS_1_DSP //
+                     "ldr r10, [sp, #28]\n\t"
+                     "ldr r11, [sp, #16]\n\t"     //
+                     EMBER_LINES_SCALE_DSP("r12") //
+                     EMBER_LINES_SCALE_DSP("r14") //
+                     EMBER_LINES_STORE_1_DSP      //
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
+
+// The same with sums that are scaled in float32, as arm_dsp_real.h has it; the zero
+// point is the multiplier of what channels are scaled by, whose shift is 0. Only for
+// cores with a float unit.
+#ifdef __ARM_FP
+enum { EMBER_LINES_REAL_DSP = 1 };
+
+static inline void ember_lines_real_1_dsp(const ember_lines_run_dsp_t *run,
+                                          const ember_real_dsp_t *by) {
+    register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
+    register float s0 __asm__("s0") = by->scale;
+    register float s1 __asm__("s1") = by->inverse;
+
+    __asm__ volatile(EMBER_LINES_BEGIN_DSP EMBER_LINES_SUMS_1_DSP //
+                     "vmov s2, s3, r12, r14\n\t"
+                     "ldr r11, [sp, #16]\n\t"
+                     "vcvt.f32.s32 s2, s2\n\t"
+                     "vcvt.f32.s32 s3, s3\n\t"
+                     "vmul.f32 s2, s2, s0\n\t"
+                     "vmul.f32 s3, s3, s0\n\t"
+                     "vmul.f32 s2, s2, s1\n\t"
+                     "vmul.f32 s3, s3, s1\n\t"
+                     "vcvtr.s32.f32 s2, s2\n\t"
+                     "vcvtr.s32.f32 s3, s3\n\t"
+                     "vmov r12, r14, s2, s3\n\t"
+                     "qadd r12, r12, r2\n\t"
+                     "qadd r14, r14, r2\n\t"
+                     "ssat r12, #8, r12\n\t"
+                     "ssat r14, #8, r14\n\t" EMBER_LINES_STORE_1_DSP
+                     : "+r"(r0)
+                     : "t"(s0), "t"(s1)
+                     : "r1", "r2", "r3", "r12", "lr", "s2", "s3", "cc", "memory");
+}
+
+static inline void ember_lines_real_2_dsp(const ember_lines_run_dsp_t *run,
+                                          const ember_real_dsp_t *by) {
+    register const ember_lines_run_dsp_t *r0 __asm__("r0") = run;
+    register float s0 __asm__("s0") = by->scale;
+    register float s1 __asm__("s1") = by->inverse;
+
+    __asm__ volatile(EMBER_LINES_BEGIN_DSP EMBER_LINES_SUMS_2_DSP //
+                     "vmov s2, r12\n\t"
+                     "ldr r11, [sp, #16]\n\t"
+                     "vcvt.f32.s32 s2, s2\n\t"
+                     "vmul.f32 s2, s2, s0\n\t"
+                     "vmul.f32 s2, s2, s1\n\t"
+                     "vcvtr.s32.f32 s2, s2\n\t"
+                     "vmov r12, s2\n\t"
+                     "qadd r12, r12, r2\n\t"
+                     "ssat r12, #8, r12\n\t" EMBER_LINES_STORE_2_DSP
+                     : "+r"(r0)
+                     : "t"(s0), "t"(s1)
+                     : "r1", "r2", "r3", "r12", "lr", "s2", "cc", "memory");
+}
+#else
+enum { EMBER_LINES_REAL_DSP = 0 };
+
+static inline void ember_lines_real_1_dsp(const ember_lines_run_dsp_t *run,
+                                          const ember_real_dsp_t *by) {
+    (void)run, (void)by;
+}
+
+static inline void ember_lines_real_2_dsp(const ember_lines_run_dsp_t *run,
+                                          const ember_real_dsp_t *by) {
+    (void)run, (void)by;
+}
+#endif
 
 #endif // EMBER_INTRINSICS_ARM_DSP_LINES_H

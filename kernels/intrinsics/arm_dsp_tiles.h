@@ -4,7 +4,7 @@
 #ifndef EMBER_INTRINSICS_ARM_DSP_TILES_H
 #define EMBER_INTRINSICS_ARM_DSP_TILES_H
 
-#include <arm_dsp.h>
+#include <arm_dsp_real.h>
 
 // Products of filters with three columns of words.
 typedef struct ember_tiles_dsp {
@@ -157,6 +157,91 @@ typedef struct ember_tiles_dsp {
     "add sp, #40\n\t"                                                                  \
     "pop {r4-r11}"
 
+// The sums r7-r9 and r10, r11, r14 of a pair of filters become outputs.
+#define EMBER_TILES_SCALE_DSP                                                          \
+    "ldr r3, [sp, #4]\n\t"                                                             \
+    "ldr r12, [sp, #24]\n\t"                                                           \
+    "ldr r4, [r3, #4]\n\t"                                                             \
+    "ldr r5, [r3, #8]\n\t"                                                             \
+    ".irp sum, r7, r8, r9\n\t"                                                         \
+    "smmlar \\sum, \\sum, r4, \\sum\n\t"                                               \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r7, r8, r9\n\t"                                                         \
+    "add \\sum, \\sum, \\sum, asr #31\n\t"                                             \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r7, r8, r9\n\t"                                                         \
+    "asr \\sum, \\sum, r5\n\t"                                                         \
+    "add \\sum, \\sum, r12\n\t"                                                        \
+    ".endr\n\t"                                                                        \
+    "ldr r4, [r3, #16]\n\t"                                                            \
+    "ldr r5, [r3, #20]\n\t"                                                            \
+    ".irp sum, r10, r11, r14\n\t"                                                      \
+    "smmlar \\sum, \\sum, r4, \\sum\n\t"                                               \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r10, r11, r14\n\t"                                                      \
+    "add \\sum, \\sum, \\sum, asr #31\n\t"                                             \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r10, r11, r14\n\t"                                                      \
+    "asr \\sum, \\sum, r5\n\t"                                                         \
+    "add \\sum, \\sum, r12\n\t"                                                        \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r7, r10, r8, r11, r9, r14\n\t"                                          \
+    "ssat \\sum, #8, \\sum, asr #1\n\t"                                                \
+    ".endr\n\t"
+
+// The same in float32.
+#define EMBER_TILES_REAL_DSP                                                           \
+    "vmov s2, s3, r7, r10\n\t"                                                         \
+    "vmov s4, s5, r8, r11\n\t"                                                         \
+    "vmov s6, s7, r9, r14\n\t"                                                         \
+    "ldr r3, [sp, #4]\n\t"                                                             \
+    "ldr r12, [sp, #24]\n\t"                                                           \
+    ".irp real, s2, s3, s4, s5, s6, s7\n\t"                                            \
+    "vcvt.f32.s32 \\real, \\real\n\t"                                                  \
+    ".endr\n\t"                                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7\n\t"                                            \
+    "vmul.f32 \\real, \\real, s0\n\t"                                                  \
+    ".endr\n\t"                                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7\n\t"                                            \
+    "vmul.f32 \\real, \\real, s1\n\t"                                                  \
+    ".endr\n\t"                                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7\n\t"                                            \
+    "vcvtr.s32.f32 \\real, \\real\n\t"                                                 \
+    ".endr\n\t"                                                                        \
+    "vmov r7, r10, s2, s3\n\t"                                                         \
+    "vmov r8, r11, s4, s5\n\t"                                                         \
+    "vmov r9, r14, s6, s7\n\t"                                                         \
+    ".irp sum, r7, r10, r8, r11, r9, r14\n\t"                                          \
+    "qadd \\sum, \\sum, r12\n\t"                                                       \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r7, r10, r8, r11, r9, r14\n\t"                                          \
+    "ssat \\sum, #8, \\sum\n\t"                                                        \
+    ".endr\n\t"
+
+// From there to the next pair.
+#define EMBER_TILES_STORE_DSP                                                          \
+    "ldr r4, [sp, #12]\n\t"                                                            \
+    "ldr r5, [sp, #16]\n\t"                                                            \
+    "ldr r6, [sp, #20]\n\t"                                                            \
+    "ldr r12, [sp, #32]\n\t"                                                           \
+    "ldr r1, [sp]\n\t"                                                                 \
+    "bfi r7, r10, #8, #8\n\t"                                                          \
+    "bfi r8, r11, #8, #8\n\t"                                                          \
+    "bfi r9, r14, #8, #8\n\t"                                                          \
+    "strh r7, [r4], #2\n\t"                                                            \
+    "strh r8, [r5], #2\n\t"                                                            \
+    "strh r9, [r6], #2\n\t" EMBER_TILES_CLOSE_DSP("24")
+
+// Before that, up to the sums.
+#define EMBER_TILES_SUM_DSP                                                            \
+    "push {r4-r11}\n\t"                                                                \
+    "ldmia r0, {r0-r9}\n\t"                                                            \
+    "add r5, r5, r5, lsl #1\n\t"                                                       \
+    "add r5, r4, r5, lsl #3\n\t" /* end of the filters */                              \
+        EMBER_TILES_OPEN_DSP "1:\n\t"                                                  \
+    "ldr r7, [r3]\n\t"                                                                 \
+    "ldr r10, [r3, #12]\n\t" EMBER_TILES_LOOP_DSP
+
 // One block of assembly, because the inner loop takes all registers: the weights of the
 // first filter are read twice, and what changes with a pair is on the stack. Four
 // blocks a round; the first round skips what `blocks` lacks to a multiple of four, so
@@ -166,54 +251,7 @@ typedef struct ember_tiles_dsp {
 static inline void ember_tiles_dsp(const ember_tiles_dsp_t *tiles) {
     register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
 
-    __asm__ volatile("push {r4-r11}\n\t"
-                     "ldmia r0, {r0-r9}\n\t"
-                     "add r5, r5, r5, lsl #1\n\t"
-                     "add r5, r4, r5, lsl #3\n\t" // end of the filters
-                     EMBER_TILES_OPEN_DSP         //
-                     "1:\n\t"
-                     "ldr r7, [r3]\n\t"
-                     "ldr r10, [r3, #12]\n\t" EMBER_TILES_LOOP_DSP //
-                     "ldr r3, [sp, #4]\n\t"
-                     "ldr r12, [sp, #24]\n\t"
-                     "ldr r4, [r3, #4]\n\t"
-                     "ldr r5, [r3, #8]\n\t"
-                     ".irp sum, r7, r8, r9\n\t"
-                     "smmlar \\sum, \\sum, r4, \\sum\n\t"
-                     ".endr\n\t"
-                     ".irp sum, r7, r8, r9\n\t"
-                     "add \\sum, \\sum, \\sum, asr #31\n\t"
-                     ".endr\n\t"
-                     ".irp sum, r7, r8, r9\n\t"
-                     "asr \\sum, \\sum, r5\n\t"
-                     "add \\sum, \\sum, r12\n\t"
-                     ".endr\n\t"
-                     "ldr r4, [r3, #16]\n\t"
-                     "ldr r5, [r3, #20]\n\t"
-                     ".irp sum, r10, r11, r14\n\t"
-                     "smmlar \\sum, \\sum, r4, \\sum\n\t"
-                     ".endr\n\t"
-                     ".irp sum, r10, r11, r14\n\t"
-                     "add \\sum, \\sum, \\sum, asr #31\n\t"
-                     ".endr\n\t"
-                     ".irp sum, r10, r11, r14\n\t"
-                     "asr \\sum, \\sum, r5\n\t"
-                     "add \\sum, \\sum, r12\n\t"
-                     ".endr\n\t"
-                     ".irp sum, r7, r10, r8, r11, r9, r14\n\t"
-                     "ssat \\sum, #8, \\sum, asr #1\n\t"
-                     ".endr\n\t"
-                     "ldr r4, [sp, #12]\n\t"
-                     "ldr r5, [sp, #16]\n\t"
-                     "ldr r6, [sp, #20]\n\t"
-                     "ldr r12, [sp, #32]\n\t"
-                     "ldr r1, [sp]\n\t"
-                     "bfi r7, r10, #8, #8\n\t"
-                     "bfi r8, r11, #8, #8\n\t"
-                     "bfi r9, r14, #8, #8\n\t"
-                     "strh r7, [r4], #2\n\t"
-                     "strh r8, [r5], #2\n\t"
-                     "strh r9, [r6], #2\n\t" EMBER_TILES_CLOSE_DSP("24") //
+    __asm__ volatile(EMBER_TILES_SUM_DSP EMBER_TILES_SCALE_DSP EMBER_TILES_STORE_DSP
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
@@ -251,6 +289,46 @@ static inline void ember_tile_sums_dsp(const ember_tile_sums_dsp_t *tiles) {
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
+
+// Sums that are scaled in float32, as arm_dsp_real.h has it. Of what the filters are
+// scaled by only the bias counts; the offset is the zero point.
+#ifdef __ARM_FP
+static inline void ember_tiles_real_dsp(const ember_tiles_dsp_t *tiles,
+                                        const ember_real_dsp_t *by) {
+    register const ember_tiles_dsp_t *r0 __asm__("r0") = tiles;
+    register float s0 __asm__("s0") = by->scale;
+    register float s1 __asm__("s1") = by->inverse;
+
+    __asm__ volatile(EMBER_TILES_SUM_DSP EMBER_TILES_REAL_DSP EMBER_TILES_STORE_DSP
+                     : "+r"(r0)
+                     : "t"(s0), "t"(s1)
+                     : "r1", "r2", "r3", "r12", "lr", "s2", "s3", "s4", "s5", "s6",
+                       "s7", "cc", "memory");
+}
+#else // products in float32 are calls
+static inline void ember_tiles_real_dsp(const ember_tiles_dsp_t *tiles,
+                                        const ember_real_dsp_t *by) {
+    for (int32_t f = 0; f < 2 * tiles->pairs; f += 2) {
+        const int32_t bias[2] = {tiles->by[f].bias, tiles->by[f + 1].bias};
+        int32_t sums[3][2];
+        const ember_tile_sums_dsp_t pair = {
+            .w = tiles->w + f * tiles->pitch,
+            .x = tiles->x,
+            .pitch = tiles->pitch,
+            .blocks = tiles->blocks,
+            .bias = bias,
+            .pairs = 1,
+            .sums = {sums[0], sums[1], sums[2]},
+        };
+        ember_tile_sums_dsp(&pair);
+        for (int32_t n = 0; n < 3; n++) {
+            ember_real_pair_dsp(&sums[n][0], &sums[n][1], by);
+            tiles->y[n][f] = (int8_t)sums[n][0];
+            tiles->y[n][f + 1] = (int8_t)sums[n][1];
+        }
+    }
+}
+#endif
 
 // Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
 // of words, (block, even or odd). One block of assembly, with blocks skipped, as above.

@@ -26,6 +26,14 @@ static inline int32x4_t vdupq_n_s32(int32_t x) {
     return (int32x4_t){x, x, x, x};
 }
 
+static inline uint8x16_t vidupq_n_u8(uint32_t from, int step) {
+    uint8x16_t made;
+    for (int i = 0; i < 16; i++) {
+        made[i] = (uint8_t)(from + (uint32_t)(i * step));
+    }
+    return made;
+}
+
 static inline uint16x8_t vidupq_n_u16(uint32_t from, int step) {
     uint16x8_t made = {0};
     for (int i = 0; i < 8; i++) {
@@ -76,6 +84,10 @@ static inline int16x8_t vaddq_s16(int16x8_t a, int16x8_t b) {
     return (int16x8_t)((uint16x8_t)a + (uint16x8_t)b);
 }
 
+static inline uint8x16_t vmulq_n_u8(uint8x16_t a, uint8_t b) {
+    return a * b;
+}
+
 static inline uint16x8_t vmulq_n_u16(uint16x8_t a, uint16_t b) {
     return a * b;
 }
@@ -108,6 +120,11 @@ static inline int32x4_t vmlaq_n_s32(int32x4_t sum, int32x4_t a, int32_t b) {
 // a * b + c
 static inline int32x4_t vmlasq_n_s32(int32x4_t a, int32x4_t b, int32_t c) {
     return vaddq_n_s32(vmulq_s32(a, b), c);
+}
+
+// It wraps.
+static inline int8x16_t vshlq_n_s8(int8x16_t a, int left) {
+    return (int8x16_t)((uint8x16_t)a << left);
 }
 
 static inline int32x4_t vandq_s32(int32x4_t a, int32x4_t b) {

@@ -139,6 +139,25 @@ static inline void vstrbq_scatter_offset_s8(int8_t *base, uint8x16_t offsets,
     }
 }
 
+typedef struct {
+    int8x16_t val[4];
+} int8x16x4_t;
+
+// Elements of four vectors alternate.
+static inline void vst4q_s8(int8_t *at, int8x16x4_t value) {
+    for (int i = 0; i < 64; i++) {
+        at[i] = value.val[i % 4][i / 4];
+    }
+}
+
+static inline int8x16x4_t vld4q_s8(const int8_t *at) {
+    int8x16x4_t made;
+    for (int i = 0; i < 64; i++) {
+        made.val[i % 4][i / 4] = at[i];
+    }
+    return made;
+}
+
 // --- words in memory -----------------------------------------------------------------
 
 static inline int32x4_t vldrwq_z_s32(const int32_t *at, mve_pred16_t lanes) {
@@ -167,6 +186,25 @@ static inline int32x4x2_t vld2q_s32(const int32_t *at) {
 
 static inline uint32x4_t vldrwq_u32(const uint32_t *at) {
     return (uint32x4_t)vldrwq_s32((const int32_t *)at);
+}
+
+// Offsets in bytes.
+static inline int32x4_t vldrwq_gather_offset_s32(const int32_t *base,
+                                                 uint32x4_t offsets) {
+    int32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        const char *at = (const char *)base + offsets[i];
+        made[i] = *(const int32_t *)(const void *)at;
+    }
+    return made;
+}
+
+static inline void vstrwq_scatter_offset_s32(int32_t *base, uint32x4_t offsets,
+                                             int32x4_t value) {
+    for (int i = 0; i < 4; i++) {
+        char *at = (char *)base + offsets[i];
+        *(int32_t *)(void *)at = value[i];
+    }
 }
 
 static inline int32x4_t vldrwq_gather_shifted_offset_s32(const int32_t *base,

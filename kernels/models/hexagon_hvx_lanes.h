@@ -183,6 +183,22 @@ static inline HVX_Vector Q6_V_vand_QV(HVX_VectorPred q, HVX_Vector u) {
     return u;
 }
 
+// How many bits of u are set up to each.
+static inline HVX_Vector Q6_Vb_prefixsum_Q(HVX_VectorPred u) {
+    HVX_Vector d;
+    int8_t count = 0;
+    for (int i = 0; i < 128; i++) {
+        count = (int8_t)(count + u.b[i]);
+        d.b[i] = count;
+    }
+    return d;
+}
+
+// The word at a byte of u.
+static inline int32_t Q6_R_vextract_VR(HVX_Vector u, int32_t r) {
+    return u.w[(r & 127) / 4];
+}
+
 static inline HVX_Vector Q6_V_vmux_QVV(HVX_VectorPred q, HVX_Vector u, HVX_Vector v) {
     for (int i = 0; i < 128; i++) {
         v.b[i] = q.b[i] ? u.b[i] : v.b[i];

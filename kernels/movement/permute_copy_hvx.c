@@ -10,6 +10,7 @@ static ember_transpose_hvx_t matrix_of(const ember_copy_t *s) {
         .columns = s->dims[s->rank - 2].count,
         .row = s->dims[s->rank - 1].src,
         .size = s->element_size,
+        .step = s->dims[s->rank - 1].count * s->element_size,
     };
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes matrices of up to sixteen rows, with elements of 1, 2, 4 or 8 bytes, with
-// HVX: channels first become channels last.
+// Transposes matrices with elements of 1, 2, 4 or 8 bytes, with HVX: channels first
+// become channels last, and the other way round.
 #ifndef EMBER_KERNELS_MOVEMENT_TRANSPOSE_HVX_H
 #define EMBER_KERNELS_MOVEMENT_TRANSPOSE_HVX_H
 
@@ -10,13 +10,15 @@
 enum { EMBER_TRANSPOSE_HVX_ROWS = 16 };
 
 typedef struct ember_transpose_hvx {
-    int32_t rows;    // of the source, 1 to EMBER_TRANSPOSE_HVX_ROWS
-    int32_t columns; // rows of the destination, which are adjacent
+    int32_t rows;    // of the source
+    int32_t columns; // rows of the destination
     int32_t row;     // bytes from a row of the source to the next, of any sign
     int32_t size;    // of an element
+    int32_t step;    // bytes from a row of the destination to the next: rows * size, or
+                     // more
 } ember_transpose_hvx_t;
 
-// Whether it can be transposed, and vectors are faster than single elements.
+// Whether it has few rows, and vectors are faster than single elements.
 static inline bool ember_transpose_hvx_pays(const ember_transpose_hvx_t *transpose) {
     return transpose->rows > 1 && transpose->rows <= EMBER_TRANSPOSE_HVX_ROWS &&
            transpose->columns * transpose->size >= 32 &&

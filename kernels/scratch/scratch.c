@@ -24,8 +24,8 @@ static int32_t run(void *state) {
 
 // Forgets the scratch of the calls before, and which tensors are outside it.
 static void leave(ember_method_t *method) {
-    for (uint32_t i = 0; method->recent != NULL && i < RECENT_TENSORS; i++) {
-        method->recent[i].index = i + 1; // belongs elsewhere, so the place is empty
+    if (method->recent != NULL) {
+        ember_recent_forget_tensors(method->recent);
     }
     method->in_scratch = false;
     method->temp = (ember_span_t){NULL, 0};

@@ -89,20 +89,14 @@ static void read_tensor(ember_flat_t *flat, const uint8_t *body,
     const ember_vector_t order = fields[BUNDLED_DIM_ORDER].at;
     const ember_vector_t data = fields[BUNDLED_DATA].at;
     const uint32_t dtype = fields[BUNDLED_DTYPE].number;
-    const uint32_t rank = vector_count(sizes);
     *tensor = (ember_tensor_t){
         .data = (void *)(uintptr_t)vector_items(data),
-        .sizes = (const int32_t *)__builtin_assume_aligned(vector_items(sizes), 4),
-        .dim_order = vector_items(order),
         .dtype = (uint8_t)dtype,
-        .rank = (uint8_t)rank,
         .element_size = (uint8_t)ember_dtype_size(dtype),
         .constant = true,
     };
-    if (rank > EMBER_MAX_RANK || tensor->element_size == 0 ||
-        !ember_sizes_numel(tensor->sizes, rank, &tensor->numel) ||
-        (uint64_t)tensor->numel * tensor->element_size != vector_count(data) ||
-        vector_count(order) != rank || !ember_is_permutation(tensor->dim_order, rank)) {
+    if (tensor->element_size == 0 || !ember_plan_shape(tensor, sizes, order) ||
+        (uint64_t)tensor->numel * tensor->element_size != vector_count(data)) {
         flat_fail(flat, EMBER_BAD_PROGRAM, "bundle: a tensor is malformed");
     }
 }

@@ -114,7 +114,8 @@ const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t at,
 
 const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
                                   uint32_t kinds, ember_layout_t *layouts) {
-    return flat_layout(flat, table, kinds, layouts);
+    return table != NULL ? flat_layout(flat, table, kinds, layouts)
+                         : ember_flat_absent(flat, table);
 }
 
 void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,

@@ -176,7 +176,8 @@ EMBER_INLINE const uint16_t *flat_layout(ember_flat_t *flat, const uint8_t *tabl
     return flat_offsets(flat, table, layout);
 }
 
-// The same, out of line, for places that do not read by the hundred.
+// The same, out of line, for places that do not read by the hundred; a NULL `table` has
+// no fields.
 EMBER_LOCAL __attribute__((noinline)) const uint16_t *
 ember_flat_layout(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
                   ember_layout_t *layouts);

@@ -2,19 +2,22 @@
 // Looks up an operator in the generated table.
 #include "method_state.h"
 
-// Compares the bytes of `string` with as many of `*text`, and advances it past them.
+// Compares the bytes of `string` with as many of `*text`, and advances it past them if
+// they are equal.
 static int compare_part(ember_vector_t string, const char **text) {
-    const uint8_t *items = vector_items(string);
-    for (uint32_t i = vector_count(string); i > 0; i--) {
-        const int order = *items++ - (uint8_t)**text;
+    const uint8_t *item = vector_items(string);
+    const uint8_t *end = item + vector_count(string);
+    const uint8_t *at = (const uint8_t *)*text;
+    while (item != end) {
+        const int order = *item++ - *at;
         if (order != 0) {
             return order;
         }
-        if (**text == '\0') {
+        if (*at++ == '\0') {
             return 1; // a NUL in the program's string ends our text
         }
-        (*text)++;
     }
+    *text = (const char *)at;
     return 0;
 }
 

@@ -79,9 +79,7 @@ begin_load(ember_method_t *method, const ember_memory_t *memory,
     method->volatile_work = 0;
     method->arena = memory->method;
     method->parts = parts;
-    for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
-        method->recent[i].index = i + 1; // belongs elsewhere, so the place is empty
-    }
+    ember_recent_forget(method->recent);
     status = make_arrays(method);
     if (status == EMBER_OK && parts != NULL) {
         status = parts->load_values(method);
@@ -120,14 +118,14 @@ static ember_status_t load_all(ember_method_t *method, const ember_memory_t *mem
 // States and delegates need these from the start.
 static ember_status_t load(ember_method_t *method, const ember_memory_t *memory,
                            uint32_t *instruction) {
-    ember_recent_t recent[RECENT_TENSORS];
+    ember_recent_t recent;
     const ember_method_meta_t *meta = &method->meta;
     const ember_changing_t *parts = method->registry->changing;
     ember_status_t status = take_planned(method, memory);
     if (status != EMBER_OK) {
         return status;
     }
-    method->recent = recent;
+    method->recent = &recent;
     method->changes =
         vector_count(meta->program->root[PROGRAM_MUTABLE_SEGMENTS].at) > 0 ||
         vector_count(meta->plan[PLAN_DELEGATES].at) > 0;

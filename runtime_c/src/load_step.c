@@ -21,9 +21,8 @@ void *ember_method_state(ember_method_t *method, size_t size) {
 void ember_method_call(ember_method_t *method, const uint8_t *body,
                        ember_field_t *fields) {
     ember_flat_t *flat = &method->flat;
-    const uint16_t *at = body != NULL ? ember_flat_layout(flat, body, CALL_FIELDS,
-                                                          flat->layouts[LAYOUT_CALL])
-                                      : ember_flat_absent(flat, body);
+    const uint16_t *at =
+        ember_flat_layout(flat, body, CALL_FIELDS, flat->layouts[LAYOUT_CALL]);
     fields[CALL_INDEX].number = flat_u32(body, at[CALL_INDEX]);
     fields[CALL_ARGS].at = ember_flat_vector(flat, body, at[CALL_ARGS], FLAT_VEC4);
 }

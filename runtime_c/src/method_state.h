@@ -107,14 +107,40 @@ EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table
 EMBER_LOCAL void ember_method_set_state(ember_method_t *method,
                                         const ember_plan_tensor_t *plan);
 
-// Cache of recently decoded tensors without slot, while a method is loaded: most are
-// the output of one call and then the input of the next.
-enum { RECENT_TENSORS = 2 };
+// Caches of recently decoded values without slot, while a method is loaded: most
+// tensors are the output of one call and then the input of the next, and calls share
+// scalars and lists. The low bits of a value's index are its place.
+enum { RECENT_TENSORS = 2, RECENT_PLAIN = 4 };
+
+typedef struct ember_recent_plain {
+    uint64_t content[sizeof(void *) / 4]; // of any value but a tensor
+    uint32_t index;                       // of the value
+    ember_kind_t kind;
+} ember_recent_plain_t;
+
+typedef struct ember_recent_tensor {
+    uint32_t index;
+    ember_tensor_t tensor;
+} ember_recent_tensor_t;
 
 typedef struct ember_recent {
-    uint32_t index; // of the value; its low bits are the place in the cache
-    ember_tensor_t tensor;
+    ember_recent_plain_t plain[RECENT_PLAIN];
+    ember_recent_tensor_t tensors[RECENT_TENSORS];
 } ember_recent_t;
+
+// An index that belongs elsewhere makes a place empty.
+static inline void ember_recent_forget_tensors(ember_recent_t *recent) {
+    for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
+        recent->tensors[i].index = i + 1;
+    }
+}
+
+static inline void ember_recent_forget(ember_recent_t *recent) {
+    ember_recent_forget_tensors(recent);
+    for (uint32_t i = 0; i < RECENT_PLAIN; i++) {
+        recent->plain[i].index = i + 1;
+    }
+}
 
 // Sets a scalar from the bits that its kind has in as_int.
 EMBER_LOCAL void ember_slot_store(ember_slot_t *slot, ember_kind_t kind, int64_t bits);

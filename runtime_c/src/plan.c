@@ -14,10 +14,8 @@ bool ember_program_segment(ember_flat_t *flat, const ember_program_t *program,
 // vector with items of 4 bytes.
 static ember_vector_t first_vector(ember_flat_t *flat, const uint8_t *table,
                                    uint32_t kind) {
-    const uint16_t *at = table != NULL
-                             ? ember_flat_layout(flat, table, FLAT(0, FLAT_VEC4),
-                                                 flat->layouts[LAYOUT_LIST])
-                             : ember_flat_absent(flat, table);
+    const uint16_t *at =
+        ember_flat_layout(flat, table, FLAT(0, FLAT_VEC4), flat->layouts[LAYOUT_LIST]);
     return ember_flat_vector(flat, table, at[0], kind);
 }
 
@@ -66,6 +64,34 @@ bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
     return true;
 }
 
+bool ember_plan_shape(ember_tensor_t *tensor, ember_vector_t sizes,
+                      ember_vector_t order) {
+    const uint32_t rank = vector_count(sizes);
+    const uint8_t *dims = vector_items(order);
+    uint32_t product = 1;
+    uint32_t seen = 0;
+    bool empty = false;
+    tensor->sizes = (const int32_t *)__builtin_assume_aligned(vector_items(sizes), 4);
+    tensor->dim_order = dims;
+    tensor->rank = (uint8_t)rank;
+    if (rank > EMBER_MAX_RANK || vector_count(order) != rank) {
+        return false;
+    }
+    for (uint32_t i = 0; i < rank; i++) {
+        const uint32_t dim = dims[i];
+        const uint32_t size = (uint32_t)tensor->sizes[i];
+        empty |= size == 0;
+        const uint64_t wide = (uint64_t)product * (size != 0 ? size : 1);
+        if (dim >= rank || wide > INT32_MAX) { // as in ember_sizes_numel()
+            return false;
+        }
+        seen |= 1u << dim;
+        product = (uint32_t)wide;
+    }
+    tensor->numel = empty ? 0 : product;
+    return seen == (1u << rank) - 1;
+}
+
 static void read_extra(ember_flat_t *flat, const uint8_t *table,
                        ember_plan_tensor_t *plan) {
     ember_flat_read(flat, table, EXTRA_FIELDS, plan->extra);
@@ -85,13 +111,9 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
     const ember_vector_t order =
         ember_flat_vector(flat, table, at[TENSOR_DIM_ORDER], FLAT_VEC1);
     const uint32_t dynamism = flat_u8(table, at[TENSOR_DYNAMISM]);
-    const uint32_t rank = vector_count(sizes);
     ember_tensor_t *tensor = &plan->tensor;
     tensor->data = NULL;
-    tensor->sizes = (const int32_t *)__builtin_assume_aligned(vector_items(sizes), 4);
-    tensor->dim_order = vector_items(order);
     tensor->dtype = (uint8_t)flat_u8(table, at[TENSOR_DTYPE]);
-    tensor->rank = (uint8_t)rank;
     tensor->element_size = (uint8_t)ember_dtype_size(tensor->dtype);
     tensor->constant = false;
     plan->buffer = flat_u32(table, at[TENSOR_BUFFER]);
@@ -99,17 +121,13 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
     plan->dynamic = dynamism != SHAPE_STATIC;
     plan->external = false;
     plan->has_extra = at[TENSOR_EXTRA] != 0;
-    if (rank > EMBER_MAX_RANK || vector_count(order) != rank ||
-        !ember_is_permutation(tensor->dim_order, rank)) {
-        flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad rank or dim_order");
-    } else if (tensor->element_size == 0) {
-        flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unknown dtype");
-    } else if (!ember_sizes_numel(tensor->sizes, rank, &tensor->numel) ||
-               (uint64_t)tensor->numel * tensor->element_size > INT32_MAX) {
-        flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad sizes");
-    } else if (dynamism > SHAPE_DYNAMIC_BOUND ||
+    if (!ember_plan_shape(tensor, sizes, order) ||
+        (uint64_t)tensor->numel * tensor->element_size > INT32_MAX) {
+        flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad rank, sizes or dim_order");
+    } else if (tensor->element_size == 0 || dynamism > SHAPE_DYNAMIC_BOUND ||
                flat_u32(table, at[TENSOR_STORAGE_OFFSET]) != 0) {
-        flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unbounded, or a storage offset");
+        flat_fail(flat, EMBER_UNSUPPORTED,
+                  "tensor: unknown dtype, unbounded, or a storage offset");
     }
     if (plan->has_extra) {
         read_extra(flat, flat_table(flat, table, at[TENSOR_EXTRA]), plan);

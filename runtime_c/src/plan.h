@@ -68,17 +68,11 @@ EMBER_LOCAL ember_bytes_t ember_plan_data(ember_flat_t *flat,
 EMBER_LOCAL bool ember_sizes_numel(const int32_t *sizes, uint32_t rank,
                                    uint32_t *numel);
 
-// True if `order` has each of 0 .. rank - 1 once; rank is at most EMBER_MAX_RANK.
-EMBER_INLINE bool ember_is_permutation(const uint8_t *order, uint32_t rank) {
-    uint32_t seen = 0;
-    for (uint32_t i = 0; i < rank; i++) {
-        if (order[i] >= rank) {
-            return false;
-        }
-        seen |= 1u << order[i];
-    }
-    return seen == (1u << rank) - 1;
-}
+// Sets sizes, dim_order, rank and number of elements of a tensor. False, and all of
+// these may be wrong, if the rank exceeds EMBER_MAX_RANK, `order` does not have each of
+// 0 .. rank - 1 once, a size is negative or the elements exceed INT32_MAX.
+EMBER_LOCAL bool ember_plan_shape(ember_tensor_t *tensor, ember_vector_t sizes,
+                                  ember_vector_t order);
 
 static inline bool is_scalar(uint32_t kind) {
     return kind >= EMBER_INT && kind <= EMBER_DOUBLE;

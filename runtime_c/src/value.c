@@ -48,7 +48,8 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
         method->changes = true;
     }
     if (method->recent != NULL) {
-        ember_recent_t *recent = &method->recent[index % RECENT_TENSORS];
+        ember_recent_tensor_t *recent =
+            &method->recent->tensors[index % RECENT_TENSORS];
         recent->index = index;
         recent->tensor = plan.tensor;
     }
@@ -61,7 +62,8 @@ EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
     if (method->recent == NULL) {
         return NULL;
     }
-    const ember_recent_t *recent = &method->recent[index % RECENT_TENSORS];
+    const ember_recent_tensor_t *recent =
+        &method->recent->tensors[index % RECENT_TENSORS];
     return recent->index == index ? &recent->tensor : NULL;
 }
 
@@ -121,7 +123,19 @@ void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *
             return;
         }
     }
+    ember_recent_plain_t *plain =
+        method->recent != NULL ? &method->recent->plain[index % RECENT_PLAIN] : NULL;
+    if (plain != NULL && plain->index == index) {
+        value->kind = plain->kind;
+        memcpy(&value->as_int, plain->content, sizeof(plain->content));
+        return;
+    }
     (void)ember_method_body(method, index, value);
+    if (plain != NULL && value->kind != EMBER_TENSOR) {
+        plain->index = index;
+        plain->kind = value->kind;
+        memcpy(plain->content, &value->as_int, sizeof(plain->content));
+    }
 }
 
 void ember_method_value(ember_method_t *method, uint32_t index, ember_value_t *value) {

@@ -92,6 +92,11 @@ static void set_outputs(ember_method_t *method) {
     }
 }
 
+static void count_steps(ember_status_t status, const ember_method_t *method) {
+    fuzz_counts.executed += status == EMBER_OK;
+    fuzz_counts.steps += status == EMBER_OK ? BUDGET - method->left : BUDGET;
+}
+
 // Reads every byte of the outputs, as an application would.
 static uint32_t read_outputs(ember_method_t *method) {
     uint32_t sum = 0;
@@ -129,7 +134,7 @@ static void execute(ember_method_t *method) {
                    status == EMBER_OK ? 0 : error.instruction,
                    status == EMBER_OK || error.message == NULL ? "" : error.message);
         }
-        fuzz_counts.executed += status == EMBER_OK;
+        count_steps(status, method);
         sink += read_outputs(method);
     }
     for (uint32_t i = 0; i < caller_count; i++) {
@@ -147,10 +152,12 @@ static void check_bundle(const ember_bundle_t *bundle, ember_method_t *method,
     for (uint32_t i = 0; i < 3; i++) {
         ember_arena_t arena = {.data = inputs, .size = PLANNED_BYTES};
         if (ember_bundle_find(bundle, name, i, &test, NULL) == EMBER_OK &&
-            ember_bundle_load_inputs(&test, method, &arena, NULL) == EMBER_OK &&
-            ember_method_execute(method, NULL) == EMBER_OK) {
-            fuzz_counts.executed++;
-            (void)!ember_bundle_compare(&test, method, 1e-3, 1e-3, NULL);
+            ember_bundle_load_inputs(&test, method, &arena, NULL) == EMBER_OK) {
+            const ember_status_t status = ember_method_execute(method, NULL);
+            count_steps(status, method);
+            if (status == EMBER_OK) {
+                (void)!ember_bundle_compare(&test, method, 1e-3, 1e-3, NULL);
+            }
         }
     }
 }

@@ -10,6 +10,7 @@
 
 typedef struct fuzz_counts {
     uint64_t mutants, opened, loaded, executed;
+    uint64_t steps; // that executions took of their budgets, at most
 } fuzz_counts_t;
 
 extern fuzz_counts_t fuzz_counts;

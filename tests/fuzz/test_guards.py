@@ -88,10 +88,6 @@ def calls_of(done: subprocess.CompletedProcess[str]) -> int:
 # No seed of the fuzzer has arguments that these take; the plan makes rows and scratch.
 SELDOM = {"rows", "rows_enter", "rows_fed", "scratch"}
 SELDOM |= {"adaptive_avg_pool2d_backward", "unbind_copy_strided"}
-# int8 goes to the kernels before them, cadence_*_s8_*.
-SELDOM |= {
-    f"cadence_{kind}_{isa}" for kind in ("linear", "matmul") for isa in ("dsp", "mve")
-}
 # Models of instruction sets: their kernels come before the portable ones.
 SETS: dict[str, Sequence[str]] = {
     "portable": (),

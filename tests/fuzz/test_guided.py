@@ -9,11 +9,16 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import guide
+import host_link
 import pytest
+
+from ember.hil import link, streams
 
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
 TARGETS = {"program", "payload", "data", "bundle", "link"}
+PYTHON = ("host_link", "python")
 
 
 def fuzz(*words: str) -> list[dict[str, Any]]:
@@ -29,10 +34,12 @@ def fuzz(*words: str) -> list[dict[str, Any]]:
 @pytest.mark.slow
 @pytest.mark.broad
 def test_what_is_kept_makes_no_report() -> None:
-    """With both sanitizers."""
+    """With both sanitizers, and with 32-bit pointers."""
     results = fuzz("--replay")
+    kinds = ("address", "memory", "address32")
     assert {(one["target"], one["sanitizer"]) for one in results} == {
-        (target, kind) for target in TARGETS for kind in ("address", "memory")
+        PYTHON,
+        *((target, kind) for target in TARGETS for kind in kinds),
     }
     assert all(one["executions"] >= one["inputs"] > 10 for one in results)
 
@@ -41,11 +48,30 @@ def test_what_is_kept_makes_no_report() -> None:
 @pytest.mark.broad
 def test_two_minutes_make_no_report() -> None:
     results = fuzz("--minutes", "2")
-    assert {one["target"] for one in results} == TARGETS
+    assert {one["target"] for one in results} == {*TARGETS, PYTHON[0]}
     assert sum(one["executions"] for one in results) > 10_000
 
 
 def test_what_is_kept_is_small() -> None:
     kept = list(CORPUS.iterdir())
-    assert {path.name.partition(".")[0] for path in kept} == TARGETS
+    assert {path.name.partition(".")[0] for path in kept} == {*TARGETS, PYTHON[0]}
     assert sum(path.stat().st_size for path in kept) <= 3 << 20
+
+
+class Forgets(streams.Incoming):
+    """What came early is taken for what comes next."""
+
+    def take(self, offset: int, payload: bytes) -> None:
+        super().take(min(offset, self.size), payload)
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_a_host_that_takes_the_wrong_part_is_found(
+    *, broken: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if broken:
+        monkeypatch.setattr(link, "Incoming", Forgets)
+    found = host_link.replay(guide.kept("host_link"))
+    assert (found.failed is not None) == broken
+    if found.failed is not None:
+        assert "another stream is received" in str(found.failed[1])

@@ -50,6 +50,9 @@ const uint16_t *ember_flat_absent(ember_flat_t *flat, const uint8_t *table) {
 const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
                                   uint32_t kinds, ember_layout_t *layouts) {
     static uint16_t offsets[9];
+    if (table == NULL) {
+        return ember_flat_absent(flat, table);
+    }
     REQUIRE(is_table(table));
     (void)layouts;
     may_fail(flat);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arenas and spans, for any sizes; shapes and orders of up to 16 dimensions.
-// The loop of ember_sizes_numel(): the product stays a positive int32_t, and no size
-// that it took is negative.
+// The loops of ember_sizes_numel() and ember_plan_shape(): the product stays a positive
+// int32_t, and no size that they took is negative.
 #define CUT_NUMEL                                                                      \
     uint32_t i = 0;                                                                    \
     REQUIRE(product >= 1 && product <= INT32_MAX);                                     \
@@ -12,6 +12,15 @@
 #define CUT_NUMEL_AGAIN                                                                \
     (REACHED("round of a shape"), REQUIRE(product >= 1 && product <= INT32_MAX),       \
      REQUIRE(sizes[i - 1] >= 0), ASSUME(false))
+
+// Of the second, too: each dimension that it saw is one of the tensor's.
+#define CUT_SHAPE                                                                      \
+    CUT_NUMEL;                                                                         \
+    seen = nondet_uint32();                                                            \
+    ASSUME(seen >> rank == 0)
+#define CUT_SHAPE_AGAIN                                                                \
+    (REACHED("round of a tensor"), REQUIRE(product >= 1 && product <= INT32_MAX),      \
+     REQUIRE(tensor->sizes[i - 1] >= 0), REQUIRE(seen >> rank == 0), ASSUME(false))
 
 #include "arena.c"
 #include "flat.c"
@@ -123,13 +132,30 @@ void prove_numel(void) {
     }
 }
 
+void prove_shape(void) {
+    ember_tensor_t tensor;
+    uint32_t sizes[1 + EMBER_MAX_RANK];
+    uint32_t order[1 + EMBER_MAX_RANK / 4];
+    ASSUME(sizes[0] > EMBER_MAX_RANK || order[0] <= EMBER_MAX_RANK);
+    if (ember_plan_shape(&tensor, (const uint8_t *)sizes, (const uint8_t *)order)) {
+        REQUIRE(tensor.rank <= EMBER_MAX_RANK && tensor.numel <= INT32_MAX);
+        REQUIRE(sizes[0] == order[0]);
+        REACHED("tensor");
+    }
+}
+
+// Without the cut: what is a permutation.
 void prove_permutation(void) {
-    const uint32_t rank = nondet_uint32();
-    ASSUME(rank <= EMBER_MAX_RANK);
-    uint8_t order[EMBER_MAX_RANK];
-    if (ember_is_permutation(order, rank)) {
+    ember_tensor_t tensor;
+    const uint32_t sizes[5] = {nondet_uint32() % 5, 1, 1, 1, 1};
+    uint32_t order[2];
+    ASSUME(order[0] <= 4);
+    if (ember_plan_shape(&tensor, (const uint8_t *)sizes, (const uint8_t *)order)) {
         const uint32_t one = nondet_uint32();
-        REQUIRE(one >= rank || order[one] < rank);
+        const uint32_t other = nondet_uint32();
+        ASSUME(one < other && other < tensor.rank);
+        REQUIRE(tensor.dim_order[one] < tensor.rank);
+        REQUIRE(tensor.dim_order[one] != tensor.dim_order[other]);
         REACHED("order");
     }
 }

@@ -1,5 +1,6 @@
 // Loaded before the C library by LD_PRELOAD: one call that changes files below a folder
-// fails. Processes that are started from this one are left alone.
+// fails, or writes a half and the next one fails. Processes that are started from this
+// one are left alone.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,13 +22,16 @@
 static char root[PATH_MAX]; // real path with a slash at its end; empty: nothing fails
 static int fails_at;        // the call that fails, from 0
 static int error_number;
-static int calls; // so far
+static bool halves; // the call before it writes a half
+static int calls;   // so far
 
-// Calls from now on count, and call `at` fails with `error`; -1: none does.
-SHOWN void faults_arm(const char *folder, int at, int error) {
+// Calls from now on count, and call `at` fails with `error`; -1: none does. `half`: a
+// write there writes a half, as when a disk gets full, and the next call fails.
+SHOWN void faults_arm(const char *folder, int at, int error, int half) {
     calls = 0;
     fails_at = at;
     error_number = error;
+    halves = half != 0;
     if (realpath(folder, root) != NULL) {
         strcat(root, "/");
     }
@@ -113,16 +117,43 @@ SHOWN int openat(int folder, const char *path, int flags, ...) {
                : REAL(openat)(folder, path, flags, mode);
 }
 
+// How many of so many bytes are written; -1: none, it fails.
+static ssize_t granted(int file, size_t size) {
+    if (!fails_at_file(file)) {
+        return (ssize_t)size;
+    }
+    if (!halves || size < 2) {
+        return -1;
+    }
+    halves = false;
+    fails_at = calls;
+    return (ssize_t)(size / 2);
+}
+
 SHOWN ssize_t write(int file, const void *data, size_t size) {
-    return fails_at_file(file) ? -1 : REAL(write)(file, data, size);
+    const ssize_t some = granted(file, size);
+    return some < 0 ? -1 : REAL(write)(file, data, (size_t)some);
 }
 
 SHOWN ssize_t pwrite64(int file, const void *data, size_t size, off64_t at) {
-    return fails_at_file(file) ? -1 : REAL(pwrite64)(file, data, size, at);
+    const ssize_t some = granted(file, size);
+    return some < 0 ? -1 : REAL(pwrite64)(file, data, (size_t)some, at);
 }
 
 SHOWN ssize_t sendfile(int to, int from, off_t *at, size_t size) {
-    return fails_at_file(to) ? -1 : REAL(sendfile)(to, from, at, size);
+    const ssize_t some = granted(to, size);
+    return some < 0 ? -1 : REAL(sendfile)(to, from, at, (size_t)some);
+}
+
+SHOWN ssize_t copy_file_range(int from, off64_t *at, int to, off64_t *there,
+                              size_t size, unsigned int flags) {
+    const ssize_t some = granted(to, size);
+    return some < 0 ? -1
+                    : REAL(copy_file_range)(from, at, to, there, (size_t)some, flags);
+}
+
+SHOWN int ftruncate64(int file, off64_t size) {
+    return fails_at_file(file) ? -1 : REAL(ftruncate64)(file, size);
 }
 
 SHOWN int fsync(int file) {
@@ -139,6 +170,14 @@ SHOWN int mkdir(const char *path, mode_t mode) {
 
 SHOWN int rename(const char *from, const char *to) {
     return fails_here(AT_FDCWD, to) ? -1 : REAL(rename)(from, to);
+}
+
+SHOWN int renameat(int from_folder, const char *from, int folder, const char *to) {
+    return fails_here(folder, to) ? -1 : REAL(renameat)(from_folder, from, folder, to);
+}
+
+SHOWN int link(const char *from, const char *to) {
+    return fails_here(AT_FDCWD, to) ? -1 : REAL(link)(from, to);
 }
 
 SHOWN int symlink(const char *to, const char *path) {

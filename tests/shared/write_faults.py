@@ -1,15 +1,17 @@
 """A command of Ember, again and again: each time another of its writes fails.
 
-    LD_PRELOAD=write_faults.so python write_faults.py FOLDER ERRNO STEP WORD...
+    LD_PRELOAD=write_faults.so python write_faults.py FOLDER FAULT STEP WORD...
 
-The command runs in FOLDER/work; its cache is FOLDER/cache, in which links lead to what
-takes long to make. Prints how many writes there are, and what was wrong, as JSON.
+FAULT is a name of FAULTS. The command runs in FOLDER/work; temporary files are in
+FOLDER/tmp; its cache is FOLDER/cache, in which links lead to what takes long to make.
+Prints how many writes there are, and what was wrong, as JSON.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
 import re
@@ -23,11 +25,20 @@ from pathlib import Path
 SOURCE = Path(__file__).with_suffix(".c")
 # What takes long to make, and is made by compilers.
 SHARED = ("libraries", "resolve", "runners", "plugin", "hexagon-runtime")
+# An error number, and whether a write before it writes a half.
+FAULTS = {
+    "full": (errno.ENOSPC, False),
+    "full after a half": (errno.ENOSPC, True),
+    "broken": (errno.EIO, False),
+}
 Tree = dict[str, bytes]
 SENTENCE = re.compile(r"^(ember \w+|incomplete): cannot write", re.MULTILINE)
 # `ember plan` says so, and what it knows without it.
 INCOMPLETE = re.compile(r"^incomplete: cannot write", re.MULTILINE)
-TIMES = re.compile(rb'("(?:\w*_)?(?:seconds|s)":) [0-9.e-]+')
+TIMES = {
+    ".json": re.compile(rb'("(?:\w*_)?(?:seconds|s)":) [0-9.e-]+'),
+    ".xml": re.compile(rb'( time=)"[0-9.]+"'),
+}
 
 
 @dataclass(frozen=True)
@@ -46,7 +57,7 @@ def library(folder: Path) -> Path:
 def faults(
     folder: Path,
     words: Sequence[str],
-    error: int,
+    fault: str,
     step: int,
     cache: Path,
 ) -> Found:
@@ -55,16 +66,18 @@ def faults(
     step -- 1: each of them; 2: each second one ...
     """
     (folder / "cache").mkdir()
+    (folder / "tmp").mkdir()
     for name in SHARED:
         (cache / name).mkdir(exist_ok=True)
         (folder / "cache" / name).symlink_to(cache / name)
     environment = os.environ | {
         "LD_PRELOAD": str(library(folder.parent)),
         "EMBER_CACHE": str(folder / "cache"),
+        "TMPDIR": str(folder / "tmp"),
         "PYTHONPATH": os.pathsep.join(path for path in sys.path if path),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    command = [sys.executable, __file__, str(folder), str(error), str(step), *words]
+    command = [sys.executable, __file__, str(folder), fault, str(step), *words]
     said = subprocess.run(
         command, check=False, env=environment, capture_output=True, text=True
     )
@@ -76,14 +89,15 @@ def faults(
 
 
 def tree(folder: Path) -> Tree:
-    """Every file below; numbers of JSON that are times count as 0."""
+    """Every file below; numbers that are times count as 0."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): content(path) for path in files}
 
 
 def content(path: Path) -> bytes:
     text = path.read_bytes()
-    return TIMES.sub(rb"\1 0", text) if path.suffix == ".json" else text
+    times = TIMES.get(path.suffix)
+    return times.sub(rb"\1 0", text) if times else text
 
 
 def restore(folder: Path, before: Tree) -> None:
@@ -95,8 +109,9 @@ def restore(folder: Path, before: Tree) -> None:
 
 
 class Runner:
-    def __init__(self, folder: Path, words: list[str], error: int) -> None:
-        self.folder, self.words, self.error = folder, words, error
+    def __init__(self, folder: Path, words: list[str], fault: str) -> None:
+        self.folder, self.words = folder, words
+        self.error, self.half = FAULTS[fault]
         self.shim = ctypes.CDLL(None)
         self.log = folder.parent / "said.txt"
 
@@ -121,7 +136,8 @@ class Runner:
             os.dup2(log, 1)
             os.dup2(log, 2)
             os.chdir(self.folder / "work")
-            self.shim.faults_arm(str(self.folder).encode(), at, self.error)
+            where = str(self.folder).encode()
+            self.shim.faults_arm(where, at, self.error, self.half)
             code = cli.main(self.words)
         except SystemExit as ended:
             code = ended.code if isinstance(ended.code, int) else 1
@@ -171,14 +187,14 @@ def problems_of(
     return found
 
 
-def main(folder: Path, error: int, step: int, words: list[str]) -> Found:
+def main(folder: Path, fault: str, step: int, words: list[str]) -> Found:
     import ember.cli  # noqa: F401 - once, for all children
 
     work = folder / "work"
     before, cached = tree(work), folder / "cache"
     linked = [path for path in cached.iterdir() if path.is_symlink()]
     links = {path.name: path.readlink() for path in linked}
-    runner = Runner(folder, words, error)
+    runner = Runner(folder, words, fault)
 
     def clean() -> None:
         restore(work, before)
@@ -197,6 +213,8 @@ def main(folder: Path, error: int, step: int, words: list[str]) -> Found:
         clean()
         code, _, said = runner.run(at)
         wrong = problems_of(before, after, tree(work), code, said)
+        if any((folder / "tmp").iterdir()):
+            wrong.append("left temporary files")
         if code != 0:
             code, _, said = runner.run(-1)
         if code != 0 or tree(work) != after:
@@ -206,6 +224,6 @@ def main(folder: Path, error: int, step: int, words: list[str]) -> Found:
 
 
 if __name__ == "__main__":
-    place, number, stride, *command = sys.argv[1:]
-    result = main(Path(place), int(number), int(stride), command)
+    place, kind, stride, *command = sys.argv[1:]
+    result = main(Path(place), kind, int(stride), command)
     print(json.dumps(asdict(result)))

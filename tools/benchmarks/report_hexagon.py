@@ -27,8 +27,8 @@ A packet holds one to four instructions; it is
 _NOTES = """
 - *Halide's hannk*: an indication. Its numbers are unsigned with one scale for a tensor,
   its weights lie packed before a run, and its outputs were not reproduced. Ember's have
-  a scale for each filter where the operator has, pack weights in each run, and are
-  those of portable C, bit by bit.
+  a scale for each filter where the operator has, and are those of portable C, bit by
+  bit.
 - `tools/bench hvx --check` fails when a figure is more than 2 % worse than
   [the baseline](../tools/benchmarks/hvx.json), which this table shows
   (`tools/bench report --hexagon`).

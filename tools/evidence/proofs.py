@@ -14,6 +14,10 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 PROOFS = ROOT / "tests" / "proofs"
 FOLDERS = tuple(ROOT / "runtime_c" / name for name in ("src", "port/uart"))
+_LINK = ("frame", "link_in", "link_out")  # without ports
+_DEFINED = re.compile(
+    r"^(?!static|EMBER_INLINE)[a-z][^;(){}=]*?\b(ember_\w+)\([^;{]*\) \{", re.M
+)
 _REACHED = re.compile(r'REACHED\("([^"]+)"\)')
 
 
@@ -68,7 +72,19 @@ def every() -> tuple[list[Proof], dict[str, str]]:
         for name, cut in read["cuts"].items()
     }
     proofs = [_proof(name, one, cuts) for name, one in read["proofs"].items()]
-    return proofs, read["unproved"]
+    unproved = {
+        name: group["why"] for group in read["unproved"] for name in group["functions"]
+    }
+    return proofs, unproved
+
+
+def functions() -> set[str]:
+    """Those that other files can call."""
+    names = set()
+    for path in (path for one in FOLDERS for path in sorted(one.glob("*.c"))):
+        if path.parent == FOLDERS[0] or path.stem in _LINK:
+            names |= set(_DEFINED.findall(path.read_text(encoding="utf-8")))
+    return names
 
 
 def _proof(name: str, one: dict[str, Any], cuts: dict[str, list[Change]]) -> Proof:

@@ -54,7 +54,8 @@ static bool plan_of(const ember_xnn_node_t *node, plan_t *plan) {
         .matrix = {.rows = rows,
                    .columns = columns,
                    .row = columns * size,
-                   .size = size},
+                   .size = size,
+                   .step = rows * size},
         .count = (uint32_t)count,
         .bytes = (size_t)rows * (size_t)columns * (size_t)size,
     };

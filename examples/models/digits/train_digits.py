@@ -13,6 +13,7 @@ itself, the same bytes every time:
     case/              the ten images as a case folder for `ember test`
     digits_int8_m55.pte, digits_int8_m4.pte
                        the same network in int8, by ExecuTorch's Cortex-M flow
+    digits_int4.pte    the same with weights of int4
 """
 
 from __future__ import annotations
@@ -27,11 +28,14 @@ from sklearn.model_selection import train_test_split
 from torch import Tensor, nn
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[2] / "tools"))
+sys.path[:0] = [str(HERE.parents[2] / folder) for folder in ("tools", "sdk")]
 
 from corpus import cortex_m  # noqa: E402 - found through the path above
 from corpus.case import write_case  # noqa: E402
 from corpus.exporting import exported_module  # noqa: E402
+
+from ember.export import flows  # noqa: E402
+from ember.export.source import Source  # noqa: E402
 
 EPOCHS = 60
 BATCH = 64
@@ -95,6 +99,15 @@ def write_int8(model: nn.Module, known: Tensor) -> None:
         (HERE / f"digits_int8_{target}.pte").write_bytes(exported.files["model.pte"])
 
 
+def write_int4(model: nn.Module, known: Tensor) -> None:
+    """Quantise the trained network to int8 with weights of int4, for all boards."""
+    seen = tuple((image[None],) for image in known[:CALIBRATION])
+    source = Source(HERE / "train_digits.py", model.eval(), seen[0])
+    with torch.no_grad():
+        lowered = flows.lower(source, "cortex_m", "int4w8a", "cortex-m4", seen)
+    (HERE / "digits_int4.pte").write_bytes(lowered.content)
+
+
 def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(1)
@@ -121,6 +134,7 @@ def main() -> None:
     write_case(exported, HERE / "case")
 
     write_int8(model, scaled(known))
+    write_int4(model, scaled(known))
     right = accuracy(model, scaled(held), torch.from_numpy(held_labels))
     print(f"{len(exported.files['model.pte'])} bytes")
     print(f"accuracy on {len(held)} held-out images: {right:.2%}")

@@ -15,7 +15,7 @@ from ember.model import Model, interface
 from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
 from ember.program import adopt
-from ember.select import packed_convolutions, prepack
+from ember.select import packed_convolutions, panels, prepack
 from ember.select import selection as selections
 from ember.select.gaps import Gap
 from ember.select.resolve import MethodNeeds
@@ -106,7 +106,7 @@ def _finished(
         packed = replace(packed, stock=whole.program)
     examined = _examined(packed, names, job)
     if examined.selection is not None:
-        faster = with_convolutions(packed, examined.selection.needs)
+        faster = _packed_convolutions(packed, examined.selection, job)
         if faster is not packed:
             packed, examined = faster, _examined(faster, names, job)
     if examined.selection is not None:
@@ -117,6 +117,21 @@ def _finished(
         if filled is not None:
             return filled, _examined(filled, names, job)
     return packed, examined
+
+
+def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improved:
+    """The model with weights of convolutions in their kernels' layout. What is pinned
+    keeps its operator, and so do layers that run row by row."""
+    rules = job.options.rules
+    if model.has_rows or any(name == model.name for name, _, _ in rules.calls):
+        return model
+    allowed, after = rules.allowed(job.board), model.program
+    if packed_convolutions.usable(allowed, rules.pins):
+        after = packed_convolutions.packed(after, chosen.needs)
+    if not rules.smallest:  # panels are longer
+        kernels = panels.kernels(allowed, rules.pins)
+        after = panels.packed(after, chosen.needs, kernels) or after
+    return model if after is model.program else repack.again(model, after, rules.known)
 
 
 def _filled(model: Improved, chosen: Selection, job: Job) -> Improved | None:
@@ -142,20 +157,6 @@ def prepacked(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
         data=result.data,
         packed=result.sizes,
     )
-
-
-def with_convolutions(model: Improved, needs: Sequence[MethodNeeds]) -> Improved:
-    """The model with convolutions packed for their kernels; unchanged where none is."""
-    after = packed_convolutions.packed(model.program, needs)
-    if after is model.program:
-        return model
-    methods = {method.name: method for method in after.methods}
-    replanned = {
-        name: replace(plan, method=methods[name])
-        for name, plan in model.replanned.items()
-    }
-    content = program.content(after)
-    return replace(model, program=after, content=content, replanned=replanned)
 
 
 def _with_buffers(model: Model) -> Model:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
 from ember.plan.replan import Replanned, replan
 from ember.plan.rows import fed, row_regions
-from ember.program import Program, remembered
+from ember.program import Method, Program, remembered
 
 Scratch = Mapping[str, Mapping[int, int]]
 
@@ -74,8 +74,7 @@ def repack(
         seconds += planned - began  # the plan that passes start from
         plan_check.check(model.program, first.program, known)
         last = _Packed.of(before, known, keep, check=False).with_stock(first)
-        for method in (*methods, *first.program.methods):
-            remembered.forget(method)  # from here on the new ones count
+    _forget((*methods, *first.program.methods), last.program.methods)
     plan_check.check(before, program.read_back(last.program), known)
     return replace(
         Improved.of(model),
@@ -86,6 +85,31 @@ def repack(
         origins=passed.draft.origins,
         passes=passed.outcomes,
         pass_seconds=seconds,
+    )
+
+
+def _forget(methods: Iterable[Method], but: Sequence[Method]) -> None:
+    """What was found out about methods goes, except about those that count from now
+    on."""
+    for method in methods:
+        if all(method is not each for each in but):
+            remembered.forget(method)
+
+
+def again(model: Improved, after: Program, known: KernelList) -> Improved:
+    """The model as `after`, whose calls have other constants, planned and trimmed."""
+    if model.stock is None:
+        last = trim.trimmed(after)
+        return replace(model, program=last, content=program.content(last))
+    keep = shared(model.program, known)
+    packed = _Packed.of(after, known, keep, check=False)
+    plan_check.check(after, program.read_back(packed.program), known)
+    plans = packed.with_stock(_Packed(model.program, model.replanned)).plans
+    return replace(
+        model,
+        program=packed.program,
+        content=program.content(packed.program),
+        replanned=plans,
     )
 
 

@@ -18,13 +18,29 @@ from ember.files.tensors import Array, DType, contiguous
 from ember.kernels import library
 from ember.program import types
 
+_CHANNELS_LAST = (0, 2, 3, 1)
+
+
+@dataclass(frozen=True)
+class Constant:
+    """An array that is stored in the program."""
+
+    array: Array
+
+
+@dataclass(frozen=True)
+class Image:
+    """(n, c, h, w), whose channels are last in memory."""
+
+    array: Array
+
 
 def write(
     folder: Path,
     op: str,
     schema: str,
     arguments: Sequence[Any],
-    results: Sequence[Array],
+    results: Sequence[Array | Image],
     *,
     rtol: float = 0.0,
     atol: float = 0.0,
@@ -32,8 +48,8 @@ def write(
     """Write a case into `folder`: the operator `op`, called with `arguments`.
 
     `arguments` are those before the outputs: arrays, and those of lists, become inputs
-    of the program, while numbers, strings, None and lists of integers are stored in it.
-    Tolerances apply to floats.
+    of the program, while constants, numbers, strings, None and lists of integers are
+    stored in it. Tolerances apply to floats.
     """
     names = library.names(schema)
     if len(names) != len(arguments) + len(results):
@@ -44,9 +60,11 @@ def write(
     call = _Call()
     places = [call.argument(value) for value in arguments]
     inputs = dict(call.arrays)
-    outs = [call.argument(np.asarray(value)) for value in results]
+    outs = [call.argument(value) for value in results]
     method = call.method(op, places, outs, list(inputs))
-    _write_case(folder, method, list(inputs.values()), results, rtol, atol)
+    expected = [value.array if isinstance(value, Image) else value for value in results]
+    content = program.write(types.Program((method,), constants=tuple(call.constants)))
+    _write_case(folder, content, list(inputs.values()), expected, rtol, atol)
 
 
 def write_delegate(
@@ -65,18 +83,18 @@ def write_delegate(
     places = [call.argument(np.asarray(value)) for value in inputs]
     outs = [call.argument(np.asarray(value)) for value in results]
     method = call.delegated(types.Delegate(backend, payload), places, outs)
-    _write_case(folder, method, inputs, results, rtol, atol)
+    content = program.write(types.Program(methods=(method,), constants=(b"",)))
+    _write_case(folder, content, inputs, results, rtol, atol)
 
 
 def _write_case(
     folder: Path,
-    method: types.Method,
+    content: bytes,
     inputs: Sequence[Array],
     results: Sequence[Array],
     rtol: float,
     atol: float,
 ) -> None:
-    content = program.write(types.Program(methods=(method,), constants=(b"",)))
     folder.mkdir(parents=True, exist_ok=True)
     arrays = {f"in{index}.npy": value for index, value in enumerate(inputs)}
     expected = {f"out{index}.npy": value for index, value in enumerate(results)}
@@ -96,11 +114,16 @@ class _Call:
 
     values: list[types.Value] = field(default_factory=list)
     arrays: dict[int, Array] = field(default_factory=dict)  # by value
+    constants: list[bytes] = field(default_factory=lambda: [b""])
     at: int = 0
 
     def argument(self, value: Any) -> int:
         if isinstance(value, np.ndarray):
             return self._tensor(value)
+        if isinstance(value, Image):
+            return self._tensor(value.array, _CHANNELS_LAST)
+        if isinstance(value, Constant):
+            return self._constant(value.array)
         if isinstance(value, list | tuple):
             if value and all(isinstance(item, np.ndarray) for item in value):
                 return self._add(types.TensorList(tuple(map(self._tensor, value))))
@@ -141,17 +164,27 @@ class _Call:
             planned_sizes=(0, self.at),
         )
 
-    def _tensor(self, array: Array) -> int:
+    def _tensor(self, array: Array, order: tuple[int, ...] | None = None) -> int:
         place = types.Allocation(1, self.at)
         self.at += align_up(max(array.nbytes, 1), types.ALIGN)
-        dtype = DType.named(array.dtype.name)
-        if dtype is None:
-            raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
-        order = contiguous(array.ndim)
-        index = self._add(types.Tensor(dtype, array.shape, order, 0, place))
+        order = order or contiguous(array.ndim)
+        index = self._add(types.Tensor(_dtype(array), array.shape, order, 0, place))
         self.arrays[index] = array
         return index
+
+    def _constant(self, array: Array) -> int:
+        self.constants.append(array.tobytes())
+        index = len(self.constants) - 1
+        order = contiguous(array.ndim)
+        return self._add(types.Tensor(_dtype(array), array.shape, order, index))
 
     def _add(self, value: types.Value) -> int:
         self.values.append(value)
         return len(self.values) - 1
+
+
+def _dtype(array: Array) -> DType:
+    dtype = DType.named(array.dtype.name)
+    if dtype is None:
+        raise SdkError(f"no tensor holds NumPy's {array.dtype.name}")
+    return dtype

@@ -33,7 +33,10 @@ def command(
     ] = None,
     quantize: Annotated[
         Quantize | None,
-        typer.Option(metavar="int8|int8-dynamic|int4", help="Default: floating point."),
+        typer.Option(
+            metavar="int8|int4w8a|int8-dynamic|int4",
+            help="Default: floating point.",
+        ),
     ] = None,
     io: Annotated[
         Literal["float", "int8"],

@@ -11,6 +11,8 @@ from typing import Any
 
 from ember.export import fusion, orders, quantising
 from ember.export.damage import Damage
+from ember.export.int4 import lowering
+from ember.export.int4 import quantizer as int4
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -23,12 +25,21 @@ _LAYERS = (
 
 
 def quantised(
-    model: Any, calibration: Sequence[Sample], damage: Damage | None = None
+    model: Any,
+    calibration: Sequence[Sample],
+    damage: Damage | None = None,
+    *,
+    narrow: bool = False,
 ) -> Any:
-    """Quantise a model in evaluation mode to int8, calibrated by inputs."""
-    quantizer = need("executorch.backends.cortex_m.quantizer.quantizer")
+    """Quantise a model in evaluation mode to int8, calibrated by inputs; if `narrow`,
+    with weights of int4."""
+    if narrow:
+        return quantising.calibrated(
+            model, calibration, int4.quantizer(), _LAYERS, damage, int4.round_weights
+        )
+    flow = need("executorch.backends.cortex_m.quantizer.quantizer")
     return quantising.calibrated(
-        model, calibration, quantizer.CortexMQuantizer(), _LAYERS, damage
+        model, calibration, flow.CortexMQuantizer(), _LAYERS, damage
     )
 
 
@@ -52,13 +63,15 @@ def lowered(
         compile_config=config,
         generate_etrecord=recorded,
     )
+    flow = passes.CortexMPassManager.pass_list
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(
         edge.exported_program(),
-        orders.passes(fusion.passes(passes.CortexMPassManager.pass_list)),
+        orders.passes(lowering.passes(fusion.passes(flow))),
         target,
     )
     program = manager.transform()
+    lowering.drop_unused(program)
     fusion.check(program.graph)
     if not any(_computes(node) for node in program.graph.nodes):
         raise quantising.NothingQuantisedError(_LAYERS)
@@ -69,4 +82,6 @@ def lowered(
 def _computes(node: Any) -> bool:
     """Whether this is of the dialect, and no change from or to float alone."""
     name = str(node.target)
-    return "cortex_m" in name and "quantize_per_tensor" not in name
+    if "quantize_per_tensor" in name:
+        return False
+    return "cortex_m" in name or "int4" in name

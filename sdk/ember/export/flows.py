@@ -37,11 +37,11 @@ from ember.export.quantised_io import Edges
 from ember.export.signal import pairs
 from ember.export.source import Sample, Source
 
-Quantize = Literal["int8", "int8-dynamic", "int4"]
+Quantize = Literal["int8", "int4w8a", "int8-dynamic", "int4"]
 Backend = Literal["portable", "cortex_m", "cadence", "xnnpack"]
 _CAN: dict[Backend, tuple[Quantize | None, ...]] = {
     "portable": (None,),
-    "cortex_m": ("int8",),
+    "cortex_m": ("int8", "int4w8a"),
     "cadence": (None, "int8"),
     "xnnpack": (None, "int8", "int8-dynamic", "int4"),
 }
@@ -87,13 +87,9 @@ def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
                 f"--quantize {quantize} depends on the board", hint="add --board NAME"
             )
         return "portable"
-    if board.port == "cortexm":
-        return "cortex_m" if quantize == "int8" else _float_or_xnnpack(quantize)
-    return "xnnpack" if board.port == "a64" else _float_or_xnnpack(quantize)
-
-
-def _float_or_xnnpack(quantize: Quantize | None) -> Backend:
-    return "xnnpack" if quantize else "portable"
+    if quantize == "int4w8a" or (quantize == "int8" and board.port == "cortexm"):
+        return "cortex_m"
+    return "xnnpack" if quantize or board.port == "a64" else "portable"
 
 
 def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
@@ -142,7 +138,8 @@ def lower(
     if pairs.has_complex(source.model, source.inputs):
         source = _in_pairs(source, quantize, plain=backend == "cadence")
     if backend == "cortex_m":
-        return _cortex_m(source, core, calibration, int8_edges, damage, recorded)
+        given = (source, core, calibration, int8_edges, damage, recorded)
+        return _cortex_m(*given, narrow=quantize == "int4w8a")
     if backend == "xnnpack":
         return _xnnpack(source, quantize, calibration, int8_edges, damage, recorded)
     if backend == "cadence":
@@ -206,6 +203,8 @@ def _cortex_m(
     int8_edges: bool,
     damage: Damage | None,
     recorded: bool,
+    *,
+    narrow: bool,
 ) -> Lowered:
     torch = need("torch")
     if source.dynamic is not None:
@@ -216,10 +215,10 @@ def _cortex_m(
     if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
     samples = [prepare(sample) for sample in calibration]
-    quantised = cortex_m.quantised(model, samples, damage)
+    quantised = cortex_m.quantised(model, samples, damage, narrow=narrow)
     exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
-    notes = (weights.note(exported, source.model, 8),)
+    notes = (weights.note(exported, source.model, 8, narrow=narrow),)
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core, edges.constants(), recorded)

@@ -21,6 +21,7 @@ from ember.model import interface
 from ember.model.interface import Edge
 from ember.select import gaps, selection
 
+_BY_SAMPLES = ("int8", "int4w8a", "int8-dynamic")  # these are calibrated
 _TESTS = 4  # samples beside the example that a bundled program is tested on
 _CORE = "cortex-m55"  # whose layouts a program has that is for no board
 
@@ -61,8 +62,8 @@ def run(order: ExportOrder) -> Made:
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
     flows.check(backend, order.quantize, module)
-    if order.int8_edges and order.quantize != "int8":
-        raise UsageError("--io int8 needs --quantize int8")
+    if order.int8_edges and order.quantize not in ("int8", "int4w8a"):
+        raise UsageError("--io int8 needs --quantize int8 or int4w8a")
     given = (
         samples.read(order.calibrate, module.inputs)
         if order.calibrate
@@ -77,7 +78,7 @@ def run(order: ExportOrder) -> Made:
     _check(order, lowered, flows.instead_of(backend, order.quantize))
     tested = [module.inputs, *given[:_TESTS]]
     content, distance = _tested(order, module, lowered, tested)
-    calibrated = len(given) if order.quantize in ("int8", "int8-dynamic") else None
+    calibrated = len(given) if order.quantize in _BY_SAMPLES else None
     count = len(tested) if order.bundled else 0
     parsed = program.parse(lowered.content)
     edges = interface.of(parsed, parsed.methods[0])

@@ -21,6 +21,7 @@ _OF_IMAGES = (
     "cortex_m.quantized_depthwise_conv2d.default",
     "cortex_m.quantized_max_pool2d.default",
     "cortex_m.quantized_transpose_conv2d.default",
+    "ember.quantized_conv2d_int4.default",
 )
 _RESHAPE = "aten.view_copy.default"
 _CHANNELS_LAST = [0, 2, 3, 1]

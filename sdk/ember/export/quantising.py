@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ember.export import states
@@ -27,11 +27,12 @@ def calibrated(
     quantizer: Any,
     layers: str,
     damage: Damage | None = None,
+    rounding: Callable[[Any], None] | None = None,
 ) -> Any:
     """The model with what a quantizer chooses in integers, calibrated by samples.
 
     `layers` says in words what the quantizer chooses; `damage` receives what that does
-    to each layer.
+    to each layer; `rounding` changes the quantised weights of the graph.
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
     explicit = states.explicit(model, samples[0])
@@ -41,6 +42,8 @@ def calibrated(
     converted = steps.convert_pt2e(prepared)
     if not any("quantize" in str(node.target) for node in converted.graph.nodes):
         raise NothingQuantisedError(layers)
+    if rounding is not None:
+        rounding(converted)
     if damage is not None:
         damage.measure(explicit, observed, converted, samples)
     _fold_made(converted)

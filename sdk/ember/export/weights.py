@@ -7,26 +7,34 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from ember.export.int4.operators import are_int4
 from ember.export.packages import need
 from ember.output import counted
 
 _NAMED = 5  # of those that stay
 
 
-def note(exported: Any, model: Any, bits: int) -> str:
+def note(exported: Any, model: Any, bits: int, *, narrow: bool = False) -> str:
     """What became of the tensors of two dimensions and more, biases aside.
 
     model -- has the names of weights, which quantising may lose
     bits -- of an integer weight
+    narrow -- those that 4 bits can say have 4
     """
     floats: dict[str, int] = {}
-    whole = 0
+    whole = {4: 0, bits: 0}  # bits of all weights of a width
     for name, tensor in _weights(exported):
         if _is_quantised(tensor):
-            whole += tensor.numel()
+            width = 4 if narrow and are_int4(tensor) else bits
+            whole[width] += tensor.numel() * width
         else:
             floats[_named(name, tensor, model)] = tensor.numel() * tensor.element_size()
-    said = f"weights in int{bits}: {counted(math.ceil(whole * bits / 8), 'byte')}"
+    said = "; in ".join(
+        f"int{width}: {counted(math.ceil(size / 8), 'byte')}"
+        for width, size in whole.items()
+        if size or (width == bits and not any(whole.values()))
+    )
+    said = f"weights in {said}"
     if not floats:
         return f"{said}, all there are"
     names = sorted(floats, key=lambda name: -floats[name])

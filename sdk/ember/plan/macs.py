@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from ember.files import xnnpack
-from ember.program import KernelCall, Method, Tensor
+from ember.program import IntList, KernelCall, Method, Tensor
 
 _Shape = tuple[int, ...]
 
@@ -56,6 +56,7 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "cortex_m::quantized_transpose_conv2d.out": lambda shapes: (
         math.prod(shapes[0]) * math.prod(shapes[1][:3])
     ),
+    "ember::quantized_linear_int4.out": _product(0),
 }
 # Of nodes of XNNPACK's graphs, by the shapes of input, weights and output. Convolutions
 # have their channels last, and weights (out, height, width, in).
@@ -65,6 +66,12 @@ _NODES: dict[str, Callable[[list[_Shape]], int]] = {
     "ConvTranspose2d": lambda shapes: math.prod(shapes[0]) * math.prod(shapes[1][:3]),
     "DepthwiseConv2d": lambda shapes: math.prod(shapes[-1]) * math.prod(shapes[1][1:3]),
     "FullyConnected": _product(0),
+}
+# Whose weights are packed: the argument that has height and width of the filters last.
+_KERNELS = {
+    "ember::quantized_conv2d_int4.out": 6,
+    "ember::quantized_conv2d_panels.out": 2,
+    "ember::quantized_depthwise_conv2d_panels.out": 2,
 }
 _TRANSPOSED = 6  # argument of aten::convolution.out
 
@@ -76,8 +83,16 @@ def of_call(method: Method, op: str, call: KernelCall) -> int | None:
     if op == "aten::convolution.out" and len(values) > _TRANSPOSED:
         transposed = bool(getattr(values[_TRANSPOSED], "value", False))
         return (_transposed if transposed else _convolution)(shapes)
+    if op in _KERNELS:
+        depth = 1 if "depthwise" in op else shapes[0][1]
+        return math.prod(shapes[-1]) * _taps(method, values[_KERNELS[op]]) * depth
     count = _COUNTS.get(op)
     return count(shapes) if count is not None and len(shapes) > 1 else None
+
+
+def _taps(method: Method, kernel: object) -> int:
+    sizes = method.int_list(kernel) if isinstance(kernel, IntList) else None
+    return math.prod((sizes or ())[-2:])
 
 
 def of_node(node: xnnpack.Node) -> int | None:

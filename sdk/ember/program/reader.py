@@ -10,16 +10,15 @@ from ember.errors import SdkError, problem_list
 from ember.files import flat, schema, segments
 from ember.files.flat import Record
 from ember.files.segments import Data
-from ember.program import check, header
+from ember.program import check, header, records
 from ember.program.cut import Segments
 from ember.program.header import Header
-from ember.program.records import INSTRUCTIONS, REQUIRED, VALUES, containers, frames
+from ember.program.records import Faulty, Made
 from ember.program.types import (
     Chain,
     CompileSpec,
     Delegate,
     FreeCall,
-    Instruction,
     Layout,
     Method,
     NamedData,
@@ -27,10 +26,10 @@ from ember.program.types import (
     Operator,
     PlannedDevice,
     Program,
-    Value,
 )
 
-_MOST_DIMENSIONS = 255
+# Of these a large program has most; what they become takes less memory.
+_MAKERS = {schema.EVALUE: records.value, schema.INSTRUCTION: records.instruction}
 
 
 def read(path: Path) -> Program:
@@ -46,7 +45,9 @@ def parse(data: bytes, what: str = "the program") -> Program:
     """
     files.expect(data, files.Kind.PROGRAM, what)
     start = header.read(data, what)
-    record = flat.read(memoryview(data)[: start.flat_size], schema.PROGRAM, what)
+    record = flat.read(
+        memoryview(data)[: start.flat_size], schema.PROGRAM, what, makers=_MAKERS
+    )
     reader = _Reader(data, start, record)
     program = reader.program()
     problems = reader.problems or check.problems(program)
@@ -97,7 +98,7 @@ class _Reader:
         return Method(
             name=name or "",
             values=tuple(
-                self._value(f"{where}: value {at}", value)
+                self._sound(f"{where}: value {at}", value, Null())
                 for at, value in enumerate(record["values"] or ())
             ),
             inputs=record["inputs"] or (),
@@ -118,28 +119,15 @@ class _Reader:
                 )
                 for buffer in record["non_const_buffer_device"] or ()
             ),
-            containers=containers(record["container_meta_type"]),
+            containers=records.containers(record["container_meta_type"]),
         )
 
-    def _missing(self, where: str, tagged: tuple[str, Record] | None) -> bool:
-        if tagged is None:
-            self.problems.append(f"{where} has no kind")
-            return True
-        kind, record = tagged
-        missing = [key for key in REQUIRED.get(kind, ()) if record[key] is None]
-        if missing:
-            self.problems.append(f"{where} ({kind}): its {missing[0]} is missing")
-        return bool(missing)
-
-    def _value(self, where: str, record: Record) -> Value:
-        tagged = record["val"]
-        if self._missing(where, tagged):
-            return Null()
-        kind, content = tagged
-        if kind == "Tensor" and len(content["sizes"]) > _MOST_DIMENSIONS:
-            self.problems.append(f"{where} has {len(content['sizes'])} dimensions")
-            return Null()
-        return VALUES[kind](content)
+    def _sound(self, where: str, made: Made | Faulty, instead: Made) -> Made:
+        """What was made of a table, or something `instead` if it is faulty."""
+        if isinstance(made, Faulty):
+            self.problems.append(f"{where} {made.problem}")
+            return instead
+        return made
 
     def _chain(self, where: str, record: Record) -> Chain:
         if record["instructions"] is None:
@@ -147,22 +135,15 @@ class _Reader:
         trace = record["stacktrace"]
         return Chain(
             instructions=tuple(
-                self._instruction(f"{where}: instruction {at}", instruction)
+                self._sound(f"{where}: instruction {at}", instruction, FreeCall(0))
                 for at, instruction in enumerate(record["instructions"] or ())
             ),
             inputs=record["inputs"] or (),
             outputs=record["outputs"] or (),
             stacktrace=None
             if trace is None
-            else tuple(frames(frame_list) for frame_list in trace),
+            else tuple(records.frames(frame_list) for frame_list in trace),
         )
-
-    def _instruction(self, where: str, record: Record) -> Instruction:
-        tagged = record["instr_args"]
-        if self._missing(where, tagged):
-            return FreeCall(0)
-        kind, content = tagged
-        return INSTRUCTIONS[kind](content)
 
     def _delegate(self, where: str, record: Record) -> Delegate:
         name = record["id"]

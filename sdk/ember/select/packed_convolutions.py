@@ -21,13 +21,21 @@ from ember.program import KernelCall, Method, Program, types
 from ember.select.resolve import MethodNeeds
 
 OPERATOR = types.Operator("ember::packed_conv2d", "out")
-_PLAIN = "quantized_conv2d_dsp"  # the kernel whose calls are packed
+_CONV = "cortex_m::quantized_conv2d.out"
+# The kernel whose calls are packed, and the one that they get then.
+_PLAIN, _PACKED = "quantized_conv2d_dsp", "packed_conv2d_s8_dsp"
 _W, _DILATION, _SHIFTS = 1, 5, 9  # arguments of a convolution
 _FOUR = 4  # filters, and elements
 _LEAST_SHIFT = -3  # EMBER_SHIFT_POWER_DSP
 _MOST_ROW = 4 / 3  # as long as a row may be beside that of the taps
 
 _Weights = npt.NDArray[np.int8]
+
+
+def usable(allowed: Mapping[str, Sequence[str]], pins: Container[str]) -> bool:
+    """Whether calls may get the kernel that takes packed weights: it is allowed, and
+    the operator of plain ones is not pinned."""
+    return _PACKED in allowed.get(OPERATOR.full_name, ()) and _CONV not in pins
 
 
 def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program:

@@ -14,9 +14,12 @@ from ember.boards import isa
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPILER = "clang-19"
+_ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined")
 SANITIZERS = {
-    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
+    "address": _ADDRESS,
     "memory": ("-fsanitize=memory",),
+    # With 32-bit pointers, and numbers of one width only as SSE has them.
+    "address32": (*_ADDRESS, "-m32", "-msse2", "-mfpmath=sse"),
 }
 _FLAGS = ("-std=c11", "-g", "-O1", "-fno-omit-frame-pointer", "-ffp-contract=off")
 _FUZZ = ROOT / "tests/fuzz"

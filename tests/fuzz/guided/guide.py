@@ -5,10 +5,11 @@
     tools/fuzz --replay                    what is kept, once
     tools/fuzz --minutes 10 --keep         then keeps the least corpus that reaches all
 
-Targets: programs, payloads for XNNPACK, data files, bundles, the serial link. A
-mutator changes FlatBuffers by what their fields mean. Exit status 1 when the sanitizer,
-an oracle or the time of an input says that something is wrong; then the input is kept
-beside the corpus that grows in the cache. docs/security.md has the numbers.
+Targets: programs, payloads for XNNPACK, data files, bundles, the serial link and, in
+Python, its host's side. A mutator changes FlatBuffers by what their fields mean. Exit
+status 1 when the sanitizer, an oracle or the time of an input says that something is
+wrong; then the input is kept beside the corpus that grows in the cache.
+docs/security.md has the numbers.
 """
 
 from __future__ import annotations
@@ -23,19 +24,22 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import time
+import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import build
 import crafted
+import host_link
 import programs
 import seeds
 
 from ember import paths, program
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-TARGETS = ("program", "payload", "data", "bundle", "link")
+TARGETS = ("program", "payload", "data", "bundle", "link", "host_link")
 MOST_BYTES = 3 << 20  # of all that is kept
 _LONGEST = 16384  # bytes of an input
 _SECONDS = 10  # of an input, when something hangs
@@ -82,7 +86,7 @@ def _fresh(target: str) -> Iterator[bytes]:
     elif target == "bundle":
         yield from (programs.sums(), programs.unbound(), programs.values())
     else:
-        yield bytes(range(64))
+        yield bytes(8) + bytes(range(64))
 
 
 def _crafted() -> Iterator[bytes]:
@@ -196,6 +200,32 @@ class Fuzzer:
         )
 
 
+class HostLink:
+    """The target that is Python, which needs no sanitizer."""
+
+    def replay(self) -> Result:
+        return self._result(host_link.replay(kept("host_link")))
+
+    def run(self, seconds: int, keeps: bool) -> Result:
+        given = (*kept("host_link"), *_fresh("host_link"))
+        found = host_link.fuzz(given, seconds, time.time_ns())
+        if keeps and found.failed is None:
+            with tempfile.TemporaryDirectory() as least:
+                _fill(Path(least), iter(host_link.replay(found.inputs).inputs))
+                keep("host_link", Path(least))
+        return self._result(found)
+
+    def _result(self, found: host_link.Found) -> Result:
+        if found.failed is not None:
+            data, error = found.failed
+            place = paths.writable_folder(paths.cache() / "guided") / "host_link-failed"
+            place.write_bytes(data)
+            traceback.print_exception(error)
+            print(f"fuzz: the input is {place}", file=sys.stderr)
+        counts = (found.executions, len(found.edges), len(found.inputs))
+        return Result("host_link", "python", *counts, found.failed is not None)
+
+
 def main() -> int:
     assert __doc__ is not None
     parser = argparse.ArgumentParser(
@@ -213,7 +243,7 @@ def main() -> int:
     asked = parser.parse_args()
     if not asked.replay and asked.minutes <= 0:
         parser.error("say --minutes or --replay")
-    if shutil.which(build.COMPILER) is None:
+    if shutil.which(build.COMPILER) is None and asked.target != ["host_link"]:
         sys.exit(f"fuzz: {build.COMPILER} is not installed: make setup-dev")
     results = list(_results(asked))
     if asked.json:
@@ -228,22 +258,23 @@ def main() -> int:
 def _results(asked: argparse.Namespace) -> Iterator[Result]:
     targets = asked.target or TARGETS
     sanitizers = asked.sanitizer or (
-        [*build.SANITIZERS] if asked.replay else ["address"]
+        [*build.SANITIZERS] if asked.replay else ["address", "address32"]
     )
-    seconds = int(60 * asked.minutes / (len(targets) * len(sanitizers)))
+    pairs = [
+        (kind, one) for kind in sanitizers for one in targets if one != "host_link"
+    ]
+    pairs += [("python", "host_link")] * ("host_link" in targets)
+    seconds = max(int(60 * asked.minutes / len(pairs)), 1)
     log = sys.stderr if asked.json == "-" else sys.stdout
-    for sanitizer in sanitizers:
-        for target in targets:
-            fuzzer = Fuzzer(target, sanitizer, asked.jobs)
-            if asked.replay:
-                result = fuzzer.replay()
-            else:
-                result = fuzzer.run(max(seconds, 1), asked.keep)
-            print(
-                f"{target}, {sanitizer}: {result.executions:,} executions,"
-                f" {result.covered:,} edges, {result.inputs} inputs"
-                f"{', FAILED' if result.failed else ''}",
-                file=log,
-                flush=True,
-            )
-            yield result
+    for sanitizer, target in pairs:
+        python = target == "host_link"
+        fuzzer = HostLink() if python else Fuzzer(target, sanitizer, asked.jobs)
+        result = fuzzer.replay() if asked.replay else fuzzer.run(seconds, asked.keep)
+        print(
+            f"{target}, {sanitizer}: {result.executions:,} executions,"
+            f" {result.covered:,} edges, {result.inputs} inputs"
+            f"{', FAILED' if result.failed else ''}",
+            file=log,
+            flush=True,
+        )
+        yield result

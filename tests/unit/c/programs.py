@@ -15,6 +15,7 @@ from programs_bundles import add, suites, sums, unbound, values
 from programs_control import (
     bool_input,
     cond,
+    costly_loop,
     dynamic_move,
     endless,
     loop,
@@ -86,6 +87,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "bound_dynamic": bound_dynamic,
     "bounded_scratch": bounded_scratch,
     "cond": cond,
+    "cond_of_three": lambda: cond(conditions=3),
     "cond_planned": lambda: cond(1),
     "constants": constants,
     "copy_index": copy_index,
@@ -107,6 +109,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "fixed_chain": fixed_chain,
     "kinds": kinds,
     "layouts": layouts,
+    "costly_loop": costly_loop,
     "loop": loop,
     "memories": memories,
     "methods": methods,

@@ -7,10 +7,11 @@ from maker import B1, Maker, floats
 from ember.program import Bool, FreeCall, Int, JumpFalseCall, MoveCall, Program
 
 
-def cond(memory: int | None = None) -> Program:
-    """if yes: r = x + x else: r = x; y = r + x, as the exporter lowers torch.cond."""
+def cond(memory: int | None = None, conditions: int = 1) -> Program:
+    """if yes: r = x + x else: r = x; y = r + x, as the exporter lowers torch.cond;
+    yes is all of several conditions."""
     m = Maker()
-    x, yes = m.input(2), m.input(1, dtype=B1)
+    x, yes = m.input(2), m.input(conditions, dtype=B1)
     r, doubled, y = m.tensor(2, memory=memory), m.tensor(2), m.tensor(2)
     false = m.value(Bool(False))
     m.add(JumpFalseCall(yes, 4))
@@ -58,6 +59,28 @@ def loop() -> Program:
     m.exact_call("inc.int", i, i)
     m.add(JumpFalseCall(false, 2))
     m.give(y, i)
+    return m.program()
+
+
+def costly_loop() -> Program:
+    """for i in range(n): a call that depends on i."""
+    m = Maker()
+    n = m.value(Int(3))
+    m.inputs.append(n)
+    y = m.tensor(2)
+    i, zero, more, false = (
+        m.integer(0),
+        m.integer(0),
+        m.value(Bool(False)),
+        m.value(Bool(False)),
+    )
+    m.add(MoveCall(zero, i))
+    m.exact_call("less.int", i, n, more)
+    m.add(JumpFalseCall(more, 6))
+    m.call("probe.out", i, y)
+    m.exact_call("inc.int", i, i)
+    m.add(JumpFalseCall(false, 1))
+    m.give(y)
     return m.program()
 
 

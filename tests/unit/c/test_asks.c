@@ -191,6 +191,93 @@ static void calls_that_change_state_theirs_apart(void) {
     subject_close(&subject);
 }
 
+// Steps of each call of a probe, and an integer of which they depend.
+static uint32_t times;
+
+static void state_times(ember_node_t *node) {
+    ember_node_work(node, times, 2);
+}
+
+static ember_status_t execute_after_change(subject_t *subject, uint32_t now) {
+    static int64_t number;
+    const ember_value_t value = {.kind = EMBER_INT, .as_int = ++number};
+    times = now;
+    CHECK_EQ(ember_method_set_input(&subject->method, 1, &value, NULL), EMBER_OK);
+    return ember_method_execute(&subject->method, NULL);
+}
+
+static void calls_are_charged_as_they_are_prepared(void) {
+    subject_t subject;
+    ember_method_t *method = &subject.method;
+    times = 50;
+    load_with(state_times, "changing.pte", &subject);
+    toy_probe = state_times;
+    const uint64_t fixed = method->work;
+    ember_method_set_budget(method, fixed + 100);
+    CHECK_EQ(execute_after_change(&subject, 50), EMBER_OK);
+    CHECK_EQ(method->left, 0);
+    CHECK_EQ(ember_method_execute(method, NULL), EMBER_OK); // not prepared again
+    CHECK_EQ(method->left, 0);
+    CHECK_EQ(execute_after_change(&subject, 51), EMBER_BUDGET);
+    CHECK_EQ(execute_after_change(&subject, 20), EMBER_OK);
+    CHECK_EQ(method->left, 60);
+    ember_method_set_budget(method, fixed + 39); // over it, unless that has changed
+    CHECK_EQ(ember_method_execute(method, NULL), EMBER_BUDGET);
+    ember_method_set_budget(method, fixed + 40);
+    CHECK_EQ(ember_method_execute(method, NULL), EMBER_OK);
+    ember_method_set_budget(method, fixed + 10);
+    CHECK_EQ(execute_after_change(&subject, 5), EMBER_OK);
+    CHECK_EQ(method->left, 0);
+    ember_method_set_budget(method, fixed - 1);
+    CHECK_EQ(ember_method_execute(method, NULL), EMBER_BUDGET);
+    toy_probe = NULL;
+    subject_close(&subject);
+}
+
+static void the_longest_calls_are_charged_each_time(void) {
+    subject_t subject;
+    ember_method_t *method = &subject.method;
+    times = UINT32_MAX;
+    load_with(state_times, "changing.pte", &subject);
+    toy_probe = state_times;
+    const uint64_t fixed = method->work;
+    const uint64_t longest = 2 * (uint64_t)UINT32_MAX;
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        ember_method_set_budget(method, fixed + longest);
+        CHECK_EQ(ember_method_execute(method, NULL), EMBER_OK);
+        CHECK_EQ(method->left, 0);
+        CHECK_EQ(method->work, fixed);
+        ember_method_set_budget(method, fixed + longest - 1);
+        CHECK_EQ(ember_method_execute(method, NULL), EMBER_BUDGET);
+    }
+    toy_probe = NULL;
+    subject_close(&subject);
+}
+
+static void state_rounds(ember_node_t *node) {
+    ember_node_work(node, 1 + (uint32_t)ember_node_int(node, 0), 10);
+}
+
+// Three rounds of 10, 20 and 30 steps, whatever they were in the last run.
+static void a_loop_charges_calls_that_change(void) {
+    subject_t subject;
+    ember_method_t *method = &subject.method;
+    load_with(state_rounds, "costly_loop.pte", &subject);
+    toy_probe = state_rounds;
+    const uint64_t round = method->work - method->work_before[1];
+    const uint64_t least = method->work + 3 * round + 10 + 20 + 30;
+    const uint64_t refund = method->work - method->work_before[3];
+    for (uint32_t turn = 0; turn < 3; turn++) {
+        ember_method_set_budget(method, least + 100);
+        CHECK_EQ(ember_method_execute(method, NULL), EMBER_OK);
+        CHECK_EQ(method->left, 100 + refund);
+        ember_method_set_budget(method, least - refund - 1);
+        CHECK_EQ(ember_method_execute(method, NULL), EMBER_BUDGET);
+    }
+    toy_probe = NULL;
+    subject_close(&subject);
+}
+
 static void scalars_are_not_planned(void) {
     subject_t subject;
     ember_value_t value;
@@ -230,8 +317,10 @@ static void doubles_are_kept_in_all_bits(void) {
 }
 
 TESTS(TEST(a_loop_costs_what_comes_again), TEST(calls_that_change_state_theirs_apart),
-      TEST(scalars_are_not_planned), TEST(dims_count_from_both_ends),
-      TEST(what_is_absent_reads_as_zero), TEST(wrong_kinds_read_as_nothing),
-      TEST(work_of_all_calls_is_added), TEST(the_largest_scratch_counts),
-      TEST(work_has_a_most), TEST(empty_dimensions_are_walked_once),
-      TEST(doubles_are_kept_in_all_bits))
+      TEST(calls_are_charged_as_they_are_prepared),
+      TEST(the_longest_calls_are_charged_each_time),
+      TEST(a_loop_charges_calls_that_change), TEST(scalars_are_not_planned),
+      TEST(dims_count_from_both_ends), TEST(what_is_absent_reads_as_zero),
+      TEST(wrong_kinds_read_as_nothing), TEST(work_of_all_calls_is_added),
+      TEST(the_largest_scratch_counts), TEST(work_has_a_most),
+      TEST(empty_dimensions_are_walked_once), TEST(doubles_are_kept_in_all_bits))

@@ -64,6 +64,21 @@ static void cond_takes_a_branch(void) {
     check_cond("cond_planned.pte", 1);
 }
 
+static void all_of_several_conditions_decide(void) {
+    subject_t subject;
+    start(&subject, "cond_of_three.pte");
+    bool *yes = (bool *)(void *)subject_input(&subject, 1);
+    for (uint32_t bits = 0; bits < 8; bits++) {
+        subject_input(&subject, 0)[1] = 4;
+        for (uint32_t i = 0; i < 3; i++) {
+            yes[i] = (bits >> i & 1) != 0;
+        }
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[1] == (bits == 7 ? 12 : 8));
+    }
+    subject_close(&subject);
+}
+
 static void scalar_inputs_decide_and_count(void) {
     subject_t subject;
     start(&subject, "bool_input.pte");
@@ -295,7 +310,8 @@ static void tracing_changes_nothing(void) {
     subject_close(&subject);
 }
 
-TESTS(TEST(cond_takes_a_branch), TEST(scalar_inputs_decide_and_count), TEST(loops_loop),
-      TEST(loops_can_swap), TEST(moves_keep_what_they_moved), TEST(budget_stops_loops),
+TESTS(TEST(cond_takes_a_branch), TEST(all_of_several_conditions_decide),
+      TEST(scalar_inputs_decide_and_count), TEST(loops_loop), TEST(loops_can_swap),
+      TEST(moves_keep_what_they_moved), TEST(budget_stops_loops),
       TEST(budgets_are_charged_before), TEST(moves_copy_handles),
       TEST(tracing_changes_nothing), TEST(hooks_look_at_values))

@@ -87,6 +87,7 @@ static void loader_over_memory(void) {
     CHECK_EQ(loader.read(loader.context, 2, to, 6), EMBER_OK);
     CHECK(memcmp(to, "cdefgh", 6) == 0);
     CHECK_EQ(loader.read(loader.context, 2, to, 7), EMBER_IO);
+    CHECK_EQ(loader.read(loader.context, 8, to, 0), EMBER_OK);
     CHECK_EQ(loader.read(loader.context, 9, to, 0), EMBER_IO);
     CHECK_EQ(loader.read(loader.context, UINT64_MAX, to, 2), EMBER_IO);
 }

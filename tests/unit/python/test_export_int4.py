@@ -1,29 +1,87 @@
-"""`ember export --quantize int4`: PyTorch's module computes what the program does."""
+# SPDX-License-Identifier: Apache-2.0
+"""`ember export --quantize int4w8a`: int8 activations with weights of int4."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from exporting import written
 
-pytestmark = [pytest.mark.export, pytest.mark.slow]
+from ember import cases, cli
+from ember.export.int4 import operators
 
 
-def test_the_module_has_the_scales_of_the_program() -> None:
-    torch = pytest.importorskip("torch")
-    from ember.export import flows, quantising
-    from ember.export.source import Source
+@pytest.fixture
+def torch() -> Any:
+    return pytest.importorskip("torch", reason="pip install '.[export]'")
 
-    torch.manual_seed(0)
-    layers = torch.nn.Linear(64, 48), torch.nn.ReLU(), torch.nn.Linear(48, 32)
-    model = torch.nn.Sequential(*layers).eval()
-    samples = [(torch.randn(1, 64),) for _ in range(20)]
-    module, left = quantising.in_groups(model)
-    assert left == 1  # 48 inputs are not a multiple of 32
-    source = Source(Path("model.py"), model, samples[0], ())
-    with torch.no_grad():
-        program = flows.lower(source, "xnnpack", "int4", "cortex-m55", samples[:1])
-        outputs = program.outputs(samples)
-        for sample, (output,) in zip(samples, outputs, strict=True):
-            assert torch.allclose(module(*sample), output, rtol=0, atol=1e-5)
-            assert not torch.allclose(model(*sample), output, rtol=0, atol=1e-3)
+
+def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    code = cli.main(["export", *words, "--json", "-"])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    facts: dict[str, Any] = json.loads(printed.out)
+    return facts
+
+
+def operators_of(file: str) -> set[str]:
+    case = cases.read(cases.Found("narrow", Path(file)))
+    [method] = [one for one in case.program.methods if one.name == "forward"]
+    return {operator.full_name for operator in method.operators}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.export
+@pytest.mark.parametrize("count", [1, 4, 5, 8, 9, 31, 32, 33, 45, 64, 100])
+def test_rows_come_back_as_they_were_rounded(torch: Any, count: int) -> None:
+    weights = torch.randint(-128, 128, (7, count), dtype=torch.int8)
+    rows = operators.rounded(weights)
+    packed = operators.packed(rows)
+    assert packed.shape[1] == (count + 7) // 8 * 4
+    assert torch.equal(operators.unpacked(packed, count), rows)
+    assert operators.are_int4(rows)
+
+
+@pytest.mark.export
+def test_a_weight_is_rounded_by_at_most_half_a_level(torch: Any) -> None:
+    weights = torch.randint(-112, 104, (50, 64), dtype=torch.int8)
+    moved = operators.rounded(weights).int() - weights.int()
+    assert moved.abs().max() == 8
+    second = moved[:, 16:32].float()  # levels that the first half moves
+    assert abs(second.mean()) < 1
+
+
+@pytest.mark.export
+@pytest.mark.usefixtures("torch")
+def test_layers_have_weights_of_int4_and_depthwise_ones_stay(capsys: Any) -> None:
+    layers = (
+        "self.a = nn.Conv2d(3, 8, 3, stride=2, padding=1)\n"
+        "        self.b = nn.Conv2d(8, 8, 3, padding=1, groups=8)\n"
+        "        self.c = nn.Conv2d(8, 20, 1)\n"
+        "        self.d = nn.Linear(20, 5, bias=False)"
+    )
+    forward = (
+        "x = F.relu6(self.b(self.a(x).relu()))\n"
+        "        return self.d(self.c(x).relu().mean((2, 3)))"
+    )
+    file = written(layers, forward, "torch.randn(1, 3, 8, 8)")
+    words = [file, "--board", "mps2-an386", "-o", "narrow.bpte"]
+    facts = exported(capsys, *words, "--quantize", "int4w8a")
+    assert facts["notes"] == [
+        # rows of 27, 8 and 20 weights, half a byte each, and 9 x 8 of a byte
+        "weights in int4: 238 bytes; in int8: 72 bytes, all there are"
+    ]
+    assert facts["distance"] < 0.2
+    assert {
+        "ember::quantized_conv2d_int4.out",
+        "ember::quantized_linear_int4.out",
+        "cortex_m::quantized_depthwise_conv2d.out",
+    } <= operators_of("narrow.bpte")
+    assert cli.main(["test", "narrow.bpte", "--board", "host"]) == 0

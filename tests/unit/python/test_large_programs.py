@@ -28,7 +28,7 @@ FEW, MANY = 200, 800
 _SLACK = 2  # caches, and what a busy computer does to small figures
 MEGABYTE = 1_000_000
 _BASE = 150 * MEGABYTE  # of a build of a program of no size
-_MANY_CALLS = 40 * MEGABYTE  # that plans of 10,000 calls still take beyond it
+_MANY_CALLS = 32 * MEGABYTE  # that plans of 10,000 calls still take beyond it
 DIGITS = paths.root() / "examples/models/digits/digits_int8_m55.pte"
 
 

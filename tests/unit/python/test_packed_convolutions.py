@@ -12,9 +12,7 @@ from row_programs import Network, mobilenet_v1, resnet_like
 from small_programs import here
 
 from ember import boards
-from ember.build import choosing
 from ember.model import Model
-from ember.plan.improved import Improved
 from ember.plan.passes import edit, rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.program import Program, types
@@ -128,6 +126,6 @@ def test_the_core_decides(board: str, operator: str) -> None:
     methods = model.program.methods
     target = boards.load(board)
     chosen = selection.choose(model.program, model.content, [], target, methods, "net")
-    after = choosing.with_convolutions(Improved.of(model), chosen.needs)
-    assert operator in names(after.program)
-    assert {PLAIN, PACKED} - {operator} - set(names(after.program))
+    after = names(packed_convolutions.packed(model.program, chosen.needs))
+    assert operator in after
+    assert {PLAIN, PACKED} - {operator} - set(after)

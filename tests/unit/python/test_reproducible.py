@@ -1,5 +1,5 @@
 """Firmware, map, certificate and bill of materials are the same bytes from another
-checkout with another cache, in folders with other names."""
+checkout with another cache, in folders with other names, as another user elsewhere."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -18,17 +19,39 @@ SOURCES = ("backends", "boards", "cmake", "kernels", "runtime_c", "sdk", "toolch
 FILES = ("firmware.elf", "firmware.map", "certificate.json", "size.json")
 
 
-def build(checkout: Path, cache: Path, here: Path, board: str) -> Path:
-    """The build folder of the digits in `here`."""
+@dataclass(frozen=True)
+class User:
+    """What differs between two who build the same."""
+
+    language: str
+    zone: str
+    hash_seed: int
+    umask: int
+
+
+HERE = User("C.UTF-8", "UTC", 1, 0o022)
+THERE = User("C", "Asia/Kathmandu", 4711, 0o077)
+
+
+def build(checkout: Path, cache: Path, here: Path, board: str, user: User) -> Path:
+    """The build folder of the digits in `here`, whose parent is the user's home."""
     here.mkdir(parents=True)
     shutil.copy(ROOT / "examples/models/digits/digits.pte", here)
     words = [sys.executable, "-m", "ember", "build", "digits.pte", "--board", board]
     words += ["--sbom", "sbom.json"]
-    variables = {"PYTHONPATH": str(checkout / "sdk"), "EMBER_CACHE": str(cache)}
+    variables = {
+        "PYTHONPATH": str(checkout / "sdk"),
+        "EMBER_CACHE": str(cache),
+        "HOME": str(here.parent),
+        "LC_ALL": user.language,
+        "TZ": user.zone,
+        "PYTHONHASHSEED": str(user.hash_seed),
+    }
     done = subprocess.run(
         [*words, "--out", "made"],
         cwd=here,
         env={**os.environ, **variables},
+        umask=user.umask,
         capture_output=True,
         text=True,
         check=False,
@@ -56,9 +79,9 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_same_bytes_from_another_checkout(
     board: str, other: Path, tmp_path: Path
 ) -> None:
-    first = build(ROOT, paths.cache(), tmp_path / "a", board)
+    first = build(ROOT, paths.cache(), tmp_path / "a", board, HERE)
     there = other.parent / "a cache, too"
-    second = build(other, there, tmp_path / "a much longer name" / "b", board)
+    second = build(other, there, tmp_path / "a much longer name" / "b", board, THERE)
     for name in FILES:
         one, two = (made / "5-firmware" / name for made in (first, second))
         assert one.read_bytes() == two.read_bytes(), name

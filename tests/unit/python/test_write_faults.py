@@ -3,7 +3,6 @@ run does it all."""
 
 from __future__ import annotations
 
-import errno
 import shutil
 from pathlib import Path
 
@@ -13,10 +12,21 @@ import write_faults
 from ember import cli, paths
 
 DIGITS = paths.root() / "examples/models/digits/digits.pte"
+CASE = paths.root() / "tests/cases/op_add"
+OPERATORS = Path(__file__).parent / "data/op_info/op_index_put.yaml"
 ON = ("digits.pte", "--board", "mps2-an386")
+HOST = ("--board", "host")
+PAGES = ("--json", "p.json", "--html", "p.html", "--trace", "p.trace")
 COMMANDS = {
     "select": ("select", *ON, "--json", "selection.json"),
+    "inspect": ("inspect", "digits.pte", "--json", "inspected.json"),
     "sign": ("sign", "digits.pte", "--key", "key.pem", "--version", "1"),
+    "bindings": ("bindings", "--selected", "ops.yaml", *HOST, "--out", "out"),
+    "compare": ("compare", "1.json", "2.json", "--json", "c.json", "--html", "c.html"),
+    "test": ("test", "case", *HOST, "--json", "t.json", "--junit", "t.xml"),
+    "debug": ("debug", "case", *HOST, "--json", "d.json"),
+    "run": ("run", "digits.pte", *HOST, "--out", "out", "--json", "r.json"),
+    "profile": ("profile", *ON, "--out", "out", "--etdump", "p.etdump", *PAGES),
     "plan": ("plan", *ON, "--json", "plan.json"),
     "build": ("build", *ON, "--out", "out", "--json", "build.json"),
     "pack": ("pack", *ON, "--out", "out"),
@@ -24,17 +34,32 @@ COMMANDS = {
     "package": ("package", *ON, "--out", "out"),
 }
 # Which of the writes fail; other runs take others, and in the end all.
-FEW = {"select": 8, "sign": 1}
+FEW = {"select": 8, "inspect": 2, "sign": 1, "bindings": 2, "compare": 2}
 SOME = {"plan": 9, "build": 23, "pack": 29, "new": 11, "package": 31}
+SOME |= {"test": 5, "debug": 5, "run": 23, "profile": 31}
 
 
-def check(folder: Path, name: str, step: int, error: int = errno.ENOSPC) -> None:
-    root = folder / "root"
-    (root / "work").mkdir(parents=True)
-    shutil.copy(DIGITS, root / "work")
+def prepare(work: Path, name: str) -> None:
+    """What a command needs besides the digits."""
+    work.mkdir(parents=True)
+    shutil.copy(DIGITS, work)
     if name == "sign":
-        assert cli.main(["keygen", str(root / "work" / "key.pem")]) == 0
-    found = write_faults.faults(root, COMMANDS[name], error, step, paths.cache())
+        assert cli.main(["keygen", str(work / "key.pem")]) == 0
+    elif name == "bindings":
+        shutil.copy(OPERATORS, work / "ops.yaml")
+    elif name in ("test", "debug"):
+        shutil.copytree(CASE, work / "case")
+    elif name == "compare":
+        words = ["profile", str(work / ON[0]), *ON[1:], "--out", str(work / "built")]
+        assert cli.main([*words, "--json", str(work / "1.json")]) == 0
+        shutil.rmtree(work / "built")
+        shutil.copy(work / "1.json", work / "2.json")
+
+
+def check(folder: Path, name: str, step: int, fault: str = "full") -> None:
+    root = folder / "root"
+    prepare(root / "work", name)
+    found = write_faults.faults(root, COMMANDS[name], fault, step, paths.cache())
     assert found.writes > 2
     assert found.problems == []
 
@@ -46,14 +71,21 @@ def test_a_write_fails(tmp_path: Path, name: str, step: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["select", "sign"])
+def test_half_of_a_write_is_made(tmp_path: Path, name: str) -> None:
+    check(tmp_path, name, FEW[name], "full after a half")
+
+
+@pytest.mark.slow
 @pytest.mark.broad
 @pytest.mark.parametrize(("name", "step"), SOME.items())
 def test_a_write_of_a_long_command_fails(tmp_path: Path, name: str, step: int) -> None:
-    check(tmp_path, name, step, errno.EIO)
+    check(tmp_path, name, step, "broken")
 
 
 @pytest.mark.slow
 @pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
-def test_every_write_fails(tmp_path: Path, name: str) -> None:
-    check(tmp_path, name, 1)
+@pytest.mark.parametrize("fault", ["full", "full after a half"])
+def test_every_write_fails(tmp_path: Path, name: str, fault: str) -> None:
+    check(tmp_path, name, 1, fault)

@@ -17,6 +17,7 @@ from ember.errors import SdkError, UsageError
 from ember.export.damage import Damage, LayerDamage
 from ember.files import arrays
 
+_REPORTED = ("int8", "int4w8a", "int8-dynamic")
 _SUFFIXES = (".html", ".json")
 _MEANING = """<p>Signal-to-noise ratios against the float model, in dB: 20 dB is an
 error of a tenth, 40 dB of a hundredth. <i>Alone</i>: with the inputs that the float
@@ -35,8 +36,8 @@ def check(path: Path | None, quantize: str | None, labels: Path | None) -> None:
         return
     if path.suffix not in _SUFFIXES:
         raise UsageError(f"--report {path}: write a .html or a .json file")
-    if quantize not in ("int8", "int8-dynamic"):
-        raise UsageError("--report needs --quantize int8 or int8-dynamic")
+    if quantize not in _REPORTED:
+        raise UsageError(f"--report needs --quantize {' or '.join(_REPORTED)}")
     writing.need_file(path)
 
 

@@ -9,7 +9,8 @@ ember::cfft(z, roots, back)        (.., n, 2) -> (.., n, 2)        fft, or n iff
 ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
-Those on images are in images.py, filters in filters.py.
+Those on images are in images.py, filters in filters.py, layers with weights of int4 in
+ember/export/int4/operators.py.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ember.export.int4 import operators as int4
 from ember.export.packages import need
 from ember.export.signal import filters, images
 
@@ -36,14 +38,16 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (images, filters):
+    for module in (images, filters, int4):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
-    for name, shape in (
-        ("band_mm", _band_mm_shape),
-        ("biquads", filters.biquads_shape),
-    ):
+    shapes: dict[str, Callable[..., Any]] = {
+        "band_mm": _band_mm_shape,
+        "biquads": filters.biquads_shape,
+        **int4.SHAPES,
+    }
+    for name, shape in shapes.items():
         library.impl(name, shape, "Meta")
         library.impl(f"{name}.out", _writing(shape), "Meta")
     _libraries.append(library)  # its operators go when it does

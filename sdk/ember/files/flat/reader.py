@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from ember.errors import SdkError
@@ -27,15 +28,24 @@ _HEAD = 4  # of a table: the way to its vtable
 _MIN_VTABLE = 4
 _SLOT = 2
 
+Makers = Mapping[Table, Callable[[Record], Any]]
+
 
 def read(
-    data: bytes | memoryview, root: Table, what: str, *, prefixed: bool = False
+    data: bytes | memoryview,
+    root: Table,
+    what: str,
+    *,
+    prefixed: bool = False,
+    makers: Makers | None = None,
 ) -> Record:
     """The root table of a FlatBuffer; `what` names the input in an SdkError.
 
     prefixed -- it begins with 4 bytes that state its size, which are not looked at
+    makers -- what to make of a table at once, in place of a record that lasts until all
+              is read: a large file has many
     """
-    reader = _Reader(memoryview(data))
+    reader = _Reader(memoryview(data), makers or {})
     try:
         return reader.root(root, 4 if prefixed else 0)
     except FlatError as error:
@@ -51,8 +61,9 @@ def read(
 
 
 class _Reader:
-    def __init__(self, data: memoryview) -> None:
+    def __init__(self, data: memoryview, makers: Makers) -> None:
         self._data = data
+        self._makers = makers
         self._size = len(data)
         # Parts that overlap or are used twice are read again and again, which could
         # blow a small file up. Honest files read each byte once.
@@ -62,7 +73,7 @@ class _Reader:
     def root(self, table: Table, at: int) -> Record:
         if self._size < at + 8:
             raise FlatError(f"{self._size} bytes are too short for a FlatBuffer")
-        return self._table(table, self._follow(at))
+        return self._record(table, self._follow(at))
 
     def _follow(self, at: int) -> int:
         """The place that the offset stored at `at` points to."""
@@ -85,7 +96,13 @@ class _Reader:
         if self._budget < 0:
             raise FlatError("its parts overlap")
 
-    def _table(self, table: Table, at: int) -> Record:
+    def _table(self, table: Table, at: int) -> Any:
+        """Its record, or what its maker makes of it."""
+        make = self._makers.get(table)
+        record = self._record(table, at)
+        return record if make is None else make(record)
+
+    def _record(self, table: Table, at: int) -> Record:
         vtable, vtable_size = self._vtable(at)
         self._spend(_HEAD)
         record: Record = {}

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from ember.errors import SdkError, problem_list
 from ember.kernels import KernelList
 from ember.plan.check import rows
-from ember.plan.check.execution import Execution, Moves
+from ember.plan.check.execution import Execution, Moves, changing_values
 from ember.plan.check.lent import check_lent, lent_problems
-from ember.program import KernelCall, Method, Program
+from ember.program import KernelCall, Method, Program, types
 
 __all__ = ["check", "check_lent", "lent_problems", "problems"]
 
@@ -69,13 +69,30 @@ def _of_method(
 
 
 def _skeleton(method: Method) -> object:
-    calls = {index: (name, call.args) for index, name, call in method.kernel_calls()}
+    changing = changing_values(method)
+    calls = {
+        index: (name, [_argument(method, arg, changing) for arg in call.args])
+        for index, name, call in method.kernel_calls()
+    }
     others = [
         instruction
         for instruction in method.instructions
         if not isinstance(instruction, KernelCall)
     ]
     return calls, others, method.inputs, method.outputs
+
+
+def _argument(method: Method, index: int, changing: frozenset[int]) -> object:
+    """What a call is given: the content of what stays as it is stated, no tensor."""
+    value = method.values[index]
+    if index in changing or isinstance(value, types.Tensor):
+        return index
+    match value:
+        case types.IntList(items):
+            return [_argument(method, item, changing) for item in items]
+        case types.TensorList(items) | types.OptionalTensorList(items):
+            return type(value), items
+    return value
 
 
 def _outside(method: Method) -> Iterator[str]:

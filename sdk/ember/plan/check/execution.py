@@ -92,7 +92,7 @@ class Execution:
         # By instruction, written value and another one of its arguments: by how many
         # bytes the other starts later.
         self.overlaps: dict[tuple[int, int, int], frozenset[int]] = {}
-        self.changing = self._changing()
+        self.changing = changing_values(method)
         self.leaders = self._leaders()
         self._run()
 
@@ -228,19 +228,6 @@ class Execution:
         return _roles(name, self.known.operators[name].schema)
 
     # ---- flow --------------------------------------------------------------------
-
-    def _changing(self) -> frozenset[int]:
-        """Values that do not always stay what the program states."""
-        changing = set(self.method.inputs)
-        for instruction in self.instructions:
-            match instruction:
-                case types.KernelCall(args=args) if args:
-                    changing.add(args[-1])
-                case types.DelegateCall(args=args):
-                    changing.update(args)
-                case types.MoveCall(move_to=target):
-                    changing.add(target)
-        return frozenset(changing)
 
     def _leaders(self) -> frozenset[int]:
         jumps = [
@@ -454,3 +441,17 @@ def _roles(name: str, schema: str) -> tuple[Role, ...]:
     if name == _COPY_INDEX:  # (to, from, index): one part of `to`
         return ("updates", "reads", "reads")
     return kernel_library.roles(schema)  # type: ignore[return-value]
+
+
+def changing_values(method: Method) -> frozenset[int]:
+    """Values that do not always stay what the program states."""
+    changing = set(method.inputs)
+    for instruction in method.instructions:
+        match instruction:
+            case types.KernelCall(args=args) if args:
+                changing.add(args[-1])
+            case types.DelegateCall(args=args):
+                changing.update(args)
+            case types.MoveCall(move_to=target):
+                changing.add(target)
+    return frozenset(changing)

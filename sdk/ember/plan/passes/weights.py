@@ -7,8 +7,7 @@ what is added to each input moves into the bias: sums of weights times that numb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ember.files.tensors import DType
 from ember.plan.passes.edit import Draft
 from ember.plan.passes.execute import Computer
 from ember.program import KernelCall, Method, types
+from ember.program.additions import Additions
 
 _CONV = types.Operator("cortex_m::quantized_conv2d", "out")
 _DEPTHWISE = types.Operator("cortex_m::quantized_depthwise_conv2d", "out")
@@ -38,16 +38,8 @@ def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
     return [] if after is draft else [after]
 
 
-@dataclass
-class _Changing:
-    method: Method
-    constants: Sequence[bytes | memoryview]
-    added: list[bytes] = field(default_factory=list)
-    values: list[types.Value] = field(default_factory=list)  # new ones
-    operators: tuple[types.Operator, ...] = ()
-
+class _Changing(Additions):
     def method_after(self) -> Method:
-        self.operators = self.method.operators
         chains = tuple(
             replace(chain, instructions=tuple(map(self._changed, chain.instructions)))
             for chain in self.method.chains
@@ -67,7 +59,7 @@ class _Changing:
     # ---- one channel -------------------------------------------------------------
 
     def _turned(self, call: KernelCall) -> KernelCall:
-        weights = self._constant(call.args[_W], DType.INT8)
+        weights = self.constant(call.args[_W], DType.INT8)
         x = self.method.values[call.args[0]]
         gray = isinstance(x, types.Tensor) and len(x.sizes) == _RANK and x.sizes[1] == 1
         if (
@@ -79,69 +71,29 @@ class _Changing:
             return call
         turned = np.ascontiguousarray(weights.transpose(3, 1, 2, 0))
         args = list(call.args)
-        args[_W] = self._add(turned)
+        args[_W] = self.add_constant(turned)
         del args[_MULTIPLIER]
-        return KernelCall(self._operator(_CONV), tuple(args))
-
-    def _operator(self, operator: types.Operator) -> int:
-        if operator not in self.operators:
-            self.operators = (*self.operators, operator)
-        return self.operators.index(operator)
+        return KernelCall(self.add_operator(_CONV), tuple(args))
 
     # ---- offsets -----------------------------------------------------------------
 
     def _without_offset(self, call: KernelCall) -> KernelCall:
         """The call with 0 as what is added to its input, if it can be."""
-        weights = self._constant(call.args[_W], DType.INT8)
-        bias = self._constant(call.args[_BIAS], DType.INT32)
-        offset = self._value(call.args[_OFFSET])
-        padding = self._value(call.args[_PADDING])
-        if weights is None or bias is None or not isinstance(padding, types.IntList):
+        weights = self.constant(call.args[_W], DType.INT8)
+        bias = self.constant(call.args[_BIAS], DType.INT32)
+        offset = self.integer(call.args[_OFFSET])
+        beside = self.integers(call.args[_PADDING])
+        if weights is None or bias is None or offset is None:
             return call
-        beside = self.method.int_list(padding)
-        if beside is None or any(beside) or not isinstance(offset, types.Int):
+        if beside is None or any(beside):
             return call
         filters, most = weights.shape[0], weights[0].size * (1 << 15)
-        sums = weights.reshape(filters, -1).sum(1, dtype=np.int64) * offset.value + bias
-        if offset.value == 0 or bias.size != filters or weights.size == 0:
+        sums = weights.reshape(filters, -1).sum(1, dtype=np.int64) * offset + bias
+        if offset == 0 or bias.size != filters or weights.size == 0:
             return call
         if int(np.abs(sums).max()) + most >= _MOST_SUM:
             return call
         args = list(call.args)
-        args[_BIAS] = self._add(sums.astype(np.int32))
-        args[_OFFSET] = self._new(types.Int(0))
+        args[_BIAS] = self.add_constant(sums.astype(np.int32))
+        args[_OFFSET] = self.add(types.Int(0))
         return replace(call, args=tuple(args))
-
-    # ---- values ------------------------------------------------------------------
-
-    def _value(self, index: int) -> types.Value:
-        known = len(self.method.values)
-        return (
-            self.values[index - known] if index >= known else self.method.values[index]
-        )
-
-    def _new(self, value: types.Value) -> int:
-        self.values.append(value)
-        return len(self.method.values) + len(self.values) - 1
-
-    def _add(self, array: np.ndarray) -> int:
-        self.added.append(array.tobytes())
-        dtype = DType.INT8 if array.itemsize == 1 else DType.INT32
-        number = len(self.constants) + len(self.added) - 1
-        order = tuple(range(array.ndim))
-        return self._new(types.Tensor(dtype, array.shape, order, data_index=number))
-
-    def _constant(self, index: int, dtype: DType) -> np.ndarray | None:
-        """The elements of a constant of the program; None where it is none."""
-        tensor = self._value(index)
-        if not isinstance(tensor, types.Tensor) or tensor.dtype != dtype:
-            return None
-        plain = tensor.dim_order == tuple(range(len(tensor.sizes)))
-        if tensor.data_index == 0 or tensor.allocation is not None or not plain:
-            return None
-        if tensor.is_external or tensor.is_dynamic:
-            return None
-        data = [*self.constants, *self.added][tensor.data_index]
-        kind = np.int8 if dtype == DType.INT8 else np.int32
-        elements = np.frombuffer(data, kind, tensor.numel)
-        return elements.reshape(tensor.sizes)
