@@ -95,31 +95,6 @@ void prove_bundle_open(void) {
     }
 }
 
-void prove_bundle_find(void) {
-    ember_bundle_test_t test;
-    any_file();
-    const ember_bundle_t bundle = {
-        {file_data, file_size}, any_vector(FLAT_VEC4), {NULL, 0}};
-    const uint32_t index = nondet_uint32();
-    if (ember_bundle_find(&bundle, "forward", index, &test, NULL) == EMBER_OK) {
-        REQUIRE(test.flat.data == file_data && test.flat.size == file_size);
-        REQUIRE(is_vector(test.inputs, FLAT_VEC4));
-        REQUIRE(is_vector(test.outputs, FLAT_VEC4));
-        if (index > 0 && vector_count(test.inputs) > 0) {
-            REACHED("test");
-        }
-    }
-}
-
-void prove_bundle_count(void) {
-    any_file();
-    const ember_bundle_t bundle = {
-        {file_data, file_size}, any_vector(FLAT_VEC4), {NULL, 0}};
-    if (ember_bundle_test_count(&bundle, "forward") > 1) {
-        REACHED("tests");
-    }
-}
-
 void prove_bundle_value(void) {
     ember_value_t value;
     any_file();
