@@ -15,7 +15,7 @@ from ember.model import Model, interface
 from ember.plan import holes, lending, passes
 from ember.plan.improved import Chosen, Improved
 from ember.program import adopt
-from ember.select import packed_convolutions, panels, prepack
+from ember.select import prepack
 from ember.select import selection as selections
 from ember.select.gaps import Gap
 from ember.select.resolve import MethodNeeds
@@ -125,12 +125,13 @@ def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improv
     rules = job.options.rules
     if model.has_rows or any(name == model.name for name, _, _ in rules.calls):
         return model
-    allowed, after = rules.allowed(job.board), model.program
-    if packed_convolutions.usable(allowed, rules.pins):
-        after = packed_convolutions.packed(after, chosen.needs)
-    if not rules.smallest:  # panels are longer
-        kernels = panels.kernels(allowed, rules.pins)
-        after = panels.packed(after, chosen.needs, kernels) or after
+    after = prepack.convolutions(
+        model.program,
+        chosen.needs,
+        rules.allowed(job.board),
+        rules.pins,
+        smallest=rules.smallest,
+    )
     return model if after is model.program else repack.again(model, after, rules.known)
 
 

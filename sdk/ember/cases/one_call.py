@@ -18,7 +18,7 @@ from ember.files.tensors import Array, DType, contiguous
 from ember.kernels import library
 from ember.program import types
 
-_CHANNELS_LAST = (0, 2, 3, 1)
+_ORDER = (0, 2, 3, 1)
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Image:
+class ChannelsLast:
     """(n, c, h, w), whose channels are last in memory."""
 
     array: Array
@@ -40,7 +40,7 @@ def write(
     op: str,
     schema: str,
     arguments: Sequence[Any],
-    results: Sequence[Array | Image],
+    results: Sequence[Array | ChannelsLast],
     *,
     rtol: float = 0.0,
     atol: float = 0.0,
@@ -62,7 +62,9 @@ def write(
     inputs = dict(call.arrays)
     outs = [call.argument(value) for value in results]
     method = call.method(op, places, outs, list(inputs))
-    expected = [value.array if isinstance(value, Image) else value for value in results]
+    expected = [
+        value.array if isinstance(value, ChannelsLast) else value for value in results
+    ]
     content = program.write(types.Program((method,), constants=tuple(call.constants)))
     _write_case(folder, content, list(inputs.values()), expected, rtol, atol)
 
@@ -120,8 +122,8 @@ class _Call:
     def argument(self, value: Any) -> int:
         if isinstance(value, np.ndarray):
             return self._tensor(value)
-        if isinstance(value, Image):
-            return self._tensor(value.array, _CHANNELS_LAST)
+        if isinstance(value, ChannelsLast):
+            return self._tensor(value.array, _ORDER)
         if isinstance(value, Constant):
             return self._constant(value.array)
         if isinstance(value, list | tuple):

@@ -32,11 +32,8 @@ class Improved(Model):
 
     @property
     def has_rows(self) -> bool:
-        """Whether the pass `rows` changed it."""
-        return any(
-            outcome.name in ("rows", "rows_fed") and outcome.status == "used"
-            for outcome in self.passes
-        )
+        """Whether layers run row by row."""
+        return row_regions.has_regions(self.program)
 
     def fed_inputs(self, method: Method) -> Mapping[int, int]:
         """The inputs that come row by row, by their index: rows of the whole image."""

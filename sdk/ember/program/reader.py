@@ -122,12 +122,12 @@ class _Reader:
             containers=records.containers(record["container_meta_type"]),
         )
 
-    def _sound(self, where: str, made: Made | Faulty, instead: Made) -> Made:
+    def _sound(self, where: str, read: Made | Faulty, instead: Made) -> Made:
         """What was made of a table, or something `instead` if it is faulty."""
-        if isinstance(made, Faulty):
-            self.problems.append(f"{where} {made.problem}")
+        if isinstance(read, Faulty):
+            self.problems.append(f"{where} {read.problem}")
             return instead
-        return made
+        return read
 
     def _chain(self, where: str, record: Record) -> Chain:
         if record["instructions"] is None:

@@ -15,8 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ember.files.tensors import DType
-from ember.plan import trim
-from ember.plan.rows import row_regions
 from ember.program import KernelCall, Method, Program, types
 from ember.select.resolve import MethodNeeds
 
@@ -32,14 +30,16 @@ _MOST_ROW = 4 / 3  # as long as a row may be beside that of the taps
 _Weights = npt.NDArray[np.int8]
 
 
-def usable(allowed: Mapping[str, Sequence[str]], pins: Container[str]) -> bool:
-    """Whether calls may get the kernel that takes packed weights: it is allowed, and
-    the operator of plain ones is not pinned."""
-    return _PACKED in allowed.get(OPERATOR.full_name, ()) and _CONV not in pins
+def usable(allowed: Mapping[str, Sequence[str]], pins: Container[str]) -> set[str]:
+    """The kernels whose calls may be packed: the one that takes packed weights is
+    allowed, and the operator of plain ones is not pinned."""
+    free = _PACKED in allowed.get(OPERATOR.full_name, ()) and _CONV not in pins
+    return {_PLAIN} if free else set()
 
 
 def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program:
-    """The same program where no convolution can be packed."""
+    """The same program where no convolution can be packed; else weights that nothing
+    reads any more are still there."""
     packing = _Packing(program)
     methods = list(program.methods)
     for need in needs:
@@ -47,7 +47,7 @@ def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program:
     if not packing.added:
         return program
     constants = (*program.constants, *packing.added)
-    return trim.trimmed(replace(program, methods=tuple(methods), constants=constants))
+    return replace(program, methods=tuple(methods), constants=constants)
 
 
 @dataclass
@@ -58,7 +58,7 @@ class _Packing:
 
     def method_after(self, method: Method, needs: MethodNeeds) -> Method:
         chosen = {call.instruction for call in needs.calls if call.kernel == _PLAIN}
-        if row_regions.regions(method) or len(method.chains) != 1:
+        if len(method.chains) != 1:
             return method
         weights: dict[int, types.Tensor] = {}  # by call
         for index, _, call in method.kernel_calls():

@@ -1,17 +1,19 @@
 """A model and its chosen kernels become the model with weights packed for them.
 
-Packed weights are named data of the image. The weights themselves are left out of it
-where every node that reads them reads them packed.
+Those of convolutions are constants of other operators. Those of delegates are named
+data of the image; the weights themselves are left out of it where every node that reads
+them reads them packed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files import tensor_data, xnnpack
 from ember.model import Model
 from ember.program import NamedData, Program
+from ember.select import packed_convolutions, panels
 from ember.select.delegates import PackedWeights
 from ember.select.resolve import MethodNeeds
 
@@ -36,6 +38,28 @@ class Prepacked:
     program: Program
     data: tuple[bytes, ...]  # the .ptd files
     sizes: Mapping[str, int]  # of packed weights: bytes, by name
+
+
+def convolutions(
+    program: Program,
+    needs: Sequence[MethodNeeds],
+    allowed: Mapping[str, Sequence[str]],
+    pins: Collection[str],
+    *,
+    smallest: bool,
+) -> Program:
+    """The same program where no convolution has a kernel that takes packed weights.
+
+    allowed -- kernels of the board by operator
+    pins -- operators whose kernels the user chose: they stay
+    smallest -- no weights become longer
+    """
+    chosen = {call.kernel for need in needs for call in need.calls}
+    after = program
+    if packed_convolutions.usable(allowed, pins) & chosen:
+        after = packed_convolutions.packed(after, needs)
+    kernels = set() if smallest else panels.kernels(allowed, pins) & chosen
+    return (panels.packed(after, needs, kernels) or after) if kernels else after
 
 
 def prepack(model: Model, needs: Sequence[MethodNeeds]) -> Prepacked | None:

@@ -12,8 +12,10 @@ from row_programs import Network, mobilenet_v1, resnet_like
 from small_programs import here
 
 from ember import boards
+from ember.build import choosing, jobs
 from ember.model import Model
-from ember.plan.passes import edit, rows
+from ember.plan import trim
+from ember.plan.passes import Rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.program import Program, types
 from ember.select import packed_convolutions, selection
@@ -35,7 +37,8 @@ def packed(program: Program, but: Collection[int] = ()) -> Program:
         if name == PLAIN and index not in but
     )
     need = MethodNeeds(0, calls, (), 0, 0, 0, False)
-    return packed_convolutions.packed(program, [need])
+    after = packed_convolutions.packed(program, [need])
+    return program if after is program else trim.trimmed(after)
 
 
 def network(filters: int = 8, kernel: int = 3, channels: int = 4) -> Program:
@@ -112,10 +115,16 @@ def test_sums_that_are_shifted_little_stay_plain() -> None:
     assert packed(little) is little
 
 
-def test_calls_that_run_row_by_row_stay_plain() -> None:
-    model = resnet_like()
-    (by_rows, *_) = rows.apply(edit.draft(model.program), here(), frozenset())
-    assert packed(by_rows.program) is by_rows.program
+@pytest.mark.parametrize(
+    ("by_rows", "operator"), [("off", PACKED), ("smallest", PLAIN)]
+)
+def test_calls_that_run_row_by_row_stay_plain(by_rows: Rows, operator: str) -> None:
+    options = jobs.Options(rows=by_rows)
+    job = jobs.make([resnet_like()], boards.load("mps2-an386"), options, None)
+    (chosen,) = choosing.choose(job)
+    assert chosen.model.has_rows == (by_rows == "smallest")
+    assert operator in names(chosen.model.program)
+    assert {PLAIN, PACKED} - {operator} - set(names(chosen.model.program))
 
 
 @pytest.mark.parametrize(

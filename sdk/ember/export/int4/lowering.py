@@ -51,10 +51,10 @@ class Int4Layers:
         operators.defined()
         ember = need("executorch.exir.dialects._ops").ops.edge.ember
         linear = name(node) == _LINEAR
-        made = (self._linear if linear else self._convolution)(node)
+        arguments = (self._linear if linear else self._convolution)(node)
         target = ember.quantized_linear_int4 if linear else ember.quantized_conv2d_int4
         with node.graph.inserting_before(node):
-            layer = node.graph.call_function(target.default, made)
+            layer = node.graph.call_function(target.default, arguments)
         layer.meta = dict(node.meta)
         node.replace_all_uses_with(layer)
         node.graph.erase_node(node)
@@ -67,8 +67,8 @@ class Int4Layers:
         bias = weights.to(torch.int32).sum(1, dtype=torch.int32) * offset
         if len(node.args) > 2 and node.args[2] is not None:
             bias = bias + self._constant(node.args[2])
-        made = (self._hold(node, "bias", bias), 0)
-        return (node.args[0], self._packed(node, weights), *made, *self._scales(node))
+        own = (self._packed(node, weights), self._hold(node, "bias", bias), 0)
+        return (node.args[0], *own, *self._scales(node))
 
     def _convolution(self, node: Any) -> tuple[Any, ...]:
         x, weight, bias, stride, padding, dilation = node.args[:6]

@@ -54,11 +54,13 @@ def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
 
     Without `check` the program's own plan is trusted.
     """
-    found = remembered(method, ("lifetimes", known), lambda: _lifetimes(method, known))
+    lifetimes = remembered(
+        method, ("lifetimes", known), lambda: _lifetimes(method, known)
+    )
     if not check:
-        return found
+        return lifetimes
     conflict = remembered(method, ("conflict", known), lambda: _conflict(method, known))
-    return replace(found, conflict=conflict)
+    return replace(lifetimes, conflict=conflict)
 
 
 def _lifetimes(method: Method, known: KernelList) -> Lifetimes:

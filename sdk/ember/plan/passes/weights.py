@@ -28,6 +28,8 @@ _MOST_SUM = 1 << 29  # sums of products and bias stay far from the end of int32
 def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
     after = draft
     for index, method in enumerate(draft.program.methods):
+        if not {_CONV, _DEPTHWISE} & {*method.operators}:
+            continue
         changing = _Changing(method, after.program.constants)
         changed = changing.method_after()
         if changing.added:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ember.cases import one_call
-from ember.cases.one_call import Constant, Image
+from ember.cases.one_call import ChannelsLast, Constant
 
 HERE = Path(__file__).parent
 SCALES = (
@@ -123,8 +123,8 @@ def conv(
     held = [Constant(rows), None if bias is None else Constant(bias)]
     lists = [window.steps, window.padding, window.dilation, window.kernel]
     scaling = [offset, 5, *map(Constant, scales), *ends]
-    arguments = [Image(x.transpose(0, 3, 1, 2)), *held, *lists, *scaling]
-    result = Image(y.transpose(0, 3, 1, 2))
+    arguments = [ChannelsLast(x.transpose(0, 3, 1, 2)), *held, *lists, *scaling]
+    result = ChannelsLast(y.transpose(0, 3, 1, 2))
     one_call.write(
         HERE / name, "ember::quantized_conv2d_int4.out", CONV, arguments, [result]
     )

@@ -16,6 +16,7 @@ from small_programs import here
 from ember import program
 from ember.files.tensors import DType
 from ember.model import Model
+from ember.plan import trim
 from ember.plan.passes.execute import Executable, scenarios
 from ember.program import types
 from ember.select import packed_convolutions
@@ -67,7 +68,7 @@ def packed(one: program.Program) -> program.Program:
         if name.startswith("cortex_m::quantized_conv2d.")
     )
     need = MethodNeeds(0, calls, (), 0, 0, 0, False)
-    return packed_convolutions.packed(one, [need])
+    return trim.trimmed(packed_convolutions.packed(one, [need]))
 
 
 model = network()
