@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from ember import files
 from ember.errors import SdkError, problem_list
@@ -13,12 +15,12 @@ from ember.files.segments import Data
 from ember.program import check, header, records
 from ember.program.cut import Segments
 from ember.program.header import Header
-from ember.program.records import Faulty, Made
 from ember.program.types import (
     Chain,
     CompileSpec,
     Delegate,
     FreeCall,
+    Instruction,
     Layout,
     Method,
     NamedData,
@@ -26,10 +28,45 @@ from ember.program.types import (
     Operator,
     PlannedDevice,
     Program,
+    Value,
 )
 
+_MOST_DIMENSIONS = 255
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Faulty:
+    """A table of which nothing can be made."""
+
+    problem: str  # behind its name: "has no kind"
+
+
+def _value(record: Record) -> Value | Faulty:
+    """Of an EValue."""
+    return _made(record["val"], records.VALUES)
+
+
+def _instruction(record: Record) -> Instruction | Faulty:
+    return _made(record["instr_args"], records.INSTRUCTIONS)
+
+
+def _made(
+    tagged: tuple[str, Record] | None, kinds: Mapping[str, Callable[[Record], Made]]
+) -> Made | Faulty:
+    if tagged is None:
+        return Faulty("has no kind")
+    kind, content = tagged
+    missing = [key for key in records.REQUIRED.get(kind, ()) if content[key] is None]
+    if missing:
+        return Faulty(f"({kind}): its {missing[0]} is missing")
+    if kind == "Tensor" and len(content["sizes"]) > _MOST_DIMENSIONS:
+        return Faulty(f"has {len(content['sizes'])} dimensions")
+    return kinds[kind](content)
+
+
 # Of these a large program has most; what they become takes less memory.
-_MAKERS = {schema.EVALUE: records.value, schema.INSTRUCTION: records.instruction}
+_MAKERS = {schema.EVALUE: _value, schema.INSTRUCTION: _instruction}
 
 
 def read(path: Path) -> Program:

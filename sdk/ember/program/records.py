@@ -1,10 +1,8 @@
-"""A table of the FlatBuffer -> the dataclass of its kind, or what it lacks."""
+"""A table of the FlatBuffer -> the dataclass of its kind, unchecked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TypeVar
+from collections.abc import Callable
 
 from ember.files import schema
 from ember.files.flat import Record
@@ -33,16 +31,6 @@ from ember.program.types import (
     TensorList,
     Value,
 )
-
-_MOST_DIMENSIONS = 255
-Made = TypeVar("Made")
-
-
-@dataclass(frozen=True)
-class Faulty:
-    """A table of which nothing can be made."""
-
-    problem: str  # behind its name: "has no kind"
 
 
 def _allocation(record: Record | None) -> Allocation | None:
@@ -79,7 +67,7 @@ def _tensor(record: Record) -> Tensor:
     )
 
 
-_VALUES: dict[str, Callable[[Record], Value]] = {
+VALUES: dict[str, Callable[[Record], Value]] = {
     "Null": lambda _: Null(),
     "Int": lambda record: Int(record["int_val"]),
     "Bool": lambda record: Bool(record["bool_val"]),
@@ -93,7 +81,7 @@ _VALUES: dict[str, Callable[[Record], Value]] = {
     "OptionalTensorList": lambda record: OptionalTensorList(record["items"]),
 }
 
-_INSTRUCTIONS: dict[str, Callable[[Record], Instruction]] = {
+INSTRUCTIONS: dict[str, Callable[[Record], Instruction]] = {
     "KernelCall": lambda fields: KernelCall(fields["op_index"], fields["args"]),
     "DelegateCall": lambda fields: DelegateCall(
         fields["delegate_index"], fields["args"]
@@ -106,7 +94,7 @@ _INSTRUCTIONS: dict[str, Callable[[Record], Instruction]] = {
 }
 
 # What must be in a table, though the format lets it be absent.
-_REQUIRED = {
+REQUIRED = {
     "Tensor": ("sizes", "dim_order"),
     "String": ("string_val",),
     "IntList": ("items",),
@@ -117,29 +105,6 @@ _REQUIRED = {
     "KernelCall": ("args",),
     "DelegateCall": ("args",),
 }
-
-
-def value(record: Record) -> Value | Faulty:
-    """Of an EValue."""
-    return _made(record["val"], _VALUES)
-
-
-def instruction(record: Record) -> Instruction | Faulty:
-    return _made(record["instr_args"], _INSTRUCTIONS)
-
-
-def _made(
-    tagged: tuple[str, Record] | None, kinds: Mapping[str, Callable[[Record], Made]]
-) -> Made | Faulty:
-    if tagged is None:
-        return Faulty("has no kind")
-    kind, content = tagged
-    missing = [key for key in _REQUIRED.get(kind, ()) if content[key] is None]
-    if missing:
-        return Faulty(f"({kind}): its {missing[0]} is missing")
-    if kind == "Tensor" and len(content["sizes"]) > _MOST_DIMENSIONS:
-        return Faulty(f"has {len(content['sizes'])} dimensions")
-    return kinds[kind](content)
 
 
 def containers(record: Record | None) -> Containers | None:
