@@ -108,7 +108,8 @@ static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
 }
 
 SMALL void ember_pixels_dsp_run(const ember_pixels_dsp_t *s,
-                                const ember_conv_s8_t *conv, int32_t first) {
+                                const ember_conv_s8_t *conv, int32_t first,
+                                bool cleared) {
     const int32_t pitch = s->across * WORDS * (int32_t)sizeof(uint32_t);
     const int32_t y_down = conv->width.out * conv->channels;
     ember_channels_dsp_t channels;
@@ -127,7 +128,7 @@ SMALL void ember_pixels_dsp_run(const ember_pixels_dsp_t *s,
     int8_t *y = conv->y + first;
 
     set_channels(conv, first, &channels);
-    if (first == 0) {
+    if (!cleared) {
         clear(s->words, s->across * pixels_of(&conv->height, s->rows));
     }
     for (int32_t n = 0; n < conv->batches; n++) {

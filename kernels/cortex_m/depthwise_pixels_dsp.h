@@ -20,8 +20,9 @@ bool ember_pixels_dsp_fit(const ember_conv_s8_t *conv);
 // Bytes of scratch, which `s->words` shall be; sets the rest.
 int32_t ember_pixels_dsp_measure(ember_pixels_dsp_t *s, const ember_conv_s8_t *conv);
 
-// Four channels, from `first` on.
+// Four channels, from `first` on. `cleared`: since the last run of pixels of this image
+// nothing else was written to scratch, so that what lies beside it is 0 still.
 void ember_pixels_dsp_run(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
-                          int32_t first);
+                          int32_t first, bool cleared);
 
 #endif // EMBER_KERNELS_CORTEX_M_DEPTHWISE_PIXELS_DSP_H

@@ -23,15 +23,18 @@ FAST void run_windows(const state_t *s, int32_t from) {
 static int32_t run(void *state) {
     const state_t *s = state;
     const int32_t last = s->conv.channels - FOUR;
+    bool cleared = false;
 
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
         if (s->by_pixel && ember_powers_fit_dsp(s->conv.scales.shifts + first, FOUR)) {
-            ember_pixels_dsp_run(&s->pixels, &s->conv, first);
+            ember_pixels_dsp_run(&s->pixels, &s->conv, first, cleared);
+            cleared = true;
         } else if (s->by_line) {
             ember_lines_dsp_run(&s->lines, &s->conv, &ember_lines_ending_dsp, first);
         } else {
             run_windows(s, first);
+            cleared = false;
         }
     }
     return EMBER_OK;

@@ -141,10 +141,10 @@ def test_kernels_may_be_further_away_than_a_branch_reaches(
 
 
 def test_an_unknown_kernel_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    moved("psram", "quantized_conv2d_dps")
+    moved("psram", "packed_conv2d_s8_dps")
     assert cli.main(["build", str(M4), "--board", m4_board()]) == 1
     said = " ".join(capsys.readouterr().err.split())
-    assert "no kernel quantized_conv2d_dps (did you mean quantized_conv2d_dsp?)" in said
+    assert "no kernel packed_conv2d_s8_dps (did you mean packed_conv2d_s8_dsp?)" in said
 
 
 @pytest.mark.parametrize(
