@@ -5,8 +5,7 @@
 #include "bundle.c"
 #include "container.c"
 
-// --- contracts
-// ------------------------------------------------------------------------
+// --- contracts -----------------------------------------------------------------------
 
 void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
                       ember_error_t *err) {
@@ -44,11 +43,16 @@ const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
     return ember_flat_malformed(flat);
 }
 
-bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
-    proof_readable(sizes, 4 * (size_t)rank);
-    *numel = nondet_uint32();
-    ASSUME(*numel <= INT32_MAX);
-    return nondet_bool();
+bool ember_plan_shape(ember_tensor_t *tensor, ember_vector_t sizes,
+                      ember_vector_t order) {
+    REQUIRE(is_vector(sizes, FLAT_VEC4) && is_vector(order, FLAT_VEC1));
+    const uint32_t rank = vector_count(sizes);
+    tensor->sizes = (const int32_t *)(const void *)vector_items(sizes);
+    tensor->dim_order = vector_items(order);
+    tensor->rank = (uint8_t)rank;
+    tensor->numel = nondet_uint32();
+    ASSUME(tensor->numel <= INT32_MAX);
+    return rank <= EMBER_MAX_RANK && vector_count(order) == rank && nondet_bool();
 }
 
 void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *value) {
@@ -61,8 +65,7 @@ uint32_t ember_dtype_size(uint32_t dtype) {
     return nondet_bool() ? 0 : 1u << nondet_uint8() % 4; // as prove_dtype shows
 }
 
-// --- proofs
-// ---------------------------------------------------------------------------
+// --- proofs --------------------------------------------------------------------------
 
 void prove_segment(void) {
     ember_flat_t flat;
