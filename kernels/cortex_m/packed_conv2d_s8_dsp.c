@@ -27,8 +27,19 @@ typedef struct {
     bool whole;      // it may be read as it lies
 } column_t;
 
-static bool is_padded(const state_t *s) {
-    return s->conv.width.kernel * s->conv.depth != s->fours * FOUR;
+// How many columns, from the left edge of an image on, may be read as they lie: their
+// taps from row `top` on, and what rows of taps are padded by, end in the image.
+static int32_t whole_columns(const state_t *s, int32_t top) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    const int32_t past = width->in - width->kernel + 1;
+    const int64_t rows = (int64_t)height->in - top - height->kernel + 1;
+    const int64_t room = rows * width->in * conv->depth - s->fours * FOUR;
+
+    if (top < 0 || rows < 1 || room < 0) {
+        return 0;
+    }
+    return room / conv->depth < past ? (int32_t)(room / conv->depth) + 1 : past;
 }
 
 // --- columns -------------------------------------------------------------------------
@@ -85,11 +96,12 @@ static void set_filters(const state_t *s) {
 
 // --- images --------------------------------------------------------------------------
 
-// Pairs of columns from `x` and outputs from `y` on, which lie side by side. One piece
-// of code for all callers.
+// Pairs of columns: `columns` outputs from `y` on, which lie side by side; of the last
+// pair maybe one. One piece of code for all callers.
 static __attribute__((noinline)) void run_pairs(ember_quads_dsp_t *tiles, int8_t *y,
+                                                int32_t columns,
                                                 ember_limits_s8_t limits) {
-    const int32_t count = 2 * FOUR * tiles->quads * tiles->pairs;
+    const int32_t count = FOUR * tiles->quads * columns;
 
     tiles->y[0] = y;
     ember_quads_dsp(tiles);
@@ -117,7 +129,7 @@ static void run_two(const state_t *s, const ember_quads_dsp_t *tiles,
     }
     two.y[1] = columns[count - 1].to;
     two.pairs = 1;
-    run_pairs(&two, columns[0].to, limits);
+    run_pairs(&two, columns[0].to, count, limits);
 }
 
 // Whole columns from `x` on, `next` bytes apart; the last one maybe by itself.
@@ -127,7 +139,7 @@ static void run_whole(const state_t *s, ember_quads_dsp_t *tiles, const int8_t *
     tiles->x[1] = x + tiles->next / COLUMNS;
     tiles->y[1] = y + s->conv.filters;
     tiles->pairs = pairs;
-    run_pairs(tiles, y, s->conv.scales.limits);
+    run_pairs(tiles, y, COLUMNS * pairs, s->conv.scales.limits);
 }
 
 static void run_image(const state_t *s, ember_quads_dsp_t *tiles, const int8_t *x,
@@ -135,17 +147,12 @@ static void run_image(const state_t *s, ember_quads_dsp_t *tiles, const int8_t *
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const ptrdiff_t pitch = (ptrdiff_t)width->in * conv->depth;
-    const int32_t past = width->in - width->kernel + 1;
-    const bool padded = is_padded(s);
     column_t columns[COLUMNS];
     int32_t count = 0;
 
     for (int32_t oy = 0; oy < height->out; oy++) {
         const int32_t top = oy * height->stride - height->padding;
-        const bool inside = top >= 0 && top + height->kernel <= height->in;
-        // The last column reads beyond its taps, and must not beyond the image.
-        const bool last = padded && top + height->kernel == height->in;
-        const int32_t end = inside ? past - last : 0;
+        const int32_t end = whole_columns(s, top);
         const int8_t *row = x + top * pitch;
         for (int32_t ox = 0; ox < width->out;) {
             const int32_t left = ox * width->stride - width->padding;

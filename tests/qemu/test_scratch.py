@@ -10,7 +10,7 @@ from ember import cli
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 NUMPY = Path(__file__).parents[1] / "conformance" / "numpy"
-CASES = ("depthwise", "int4/any", "int4/rows_many", "packed")
+CASES = ("depthwise", "int4/any", "int4/rows_many", "packed/large")
 
 
 @pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])

@@ -1,5 +1,5 @@
-"""ember::packed_conv2d.out in a network; running this file with tests/shared on the
-path writes the case again.
+"""ember::packed_conv2d.out in two networks; running this file with tests/shared on the
+path writes the cases again.
 
 No exporter writes such a program: the SDK makes it for cores with DSP instructions.
 What is expected comes from the network with plain weights, in portable C.
@@ -26,7 +26,14 @@ INT8 = DType.INT8
 _PLAIN = "quantized_conv2d_dsp"
 
 
-def network() -> Model:
+def small() -> Model:
+    """Rows of taps that are no fours, and taps beside the image: few bytes, as a start
+    of fuzzing."""
+    net = Network(6, (1, 3, 6, 5))
+    return net.model(net.conv(net.conv(net.input, 8, 3, 2), 4, 3))
+
+
+def large() -> Model:
     """An odd number of pixels, rows of taps that are no fours, taps beside the image
     and across it, strides, one block of weights to five, and extreme weights."""
     net = Network(5, (1, 3, 9, 11))
@@ -71,19 +78,22 @@ def packed(one: program.Program) -> program.Program:
     return trim.trimmed(packed_convolutions.packed(one, [need]))
 
 
-model = network()
-plain = extreme(model.program)
-made = packed(plain)
-names = [name for _, name, _ in made.methods[0].kernel_calls()]
-assert names.count("ember::packed_conv2d.out") == len(names) - 1, names
-folder = Path(__file__).parent
-(folder / "model.pte").write_bytes(program.write(made))
+def write(model: Model, folder: Path) -> None:
+    plain = extreme(model.program)
+    one = packed(plain)
+    names = [name for _, name, _ in one.methods[0].kernel_calls()]
+    assert "ember::packed_conv2d.out" in names, names
+    folder.mkdir(exist_ok=True)
+    (folder / "model.pte").write_bytes(program.write(one))
+    runs = scenarios(model)[0][:1]
+    (result,) = here().run([(Executable.of(plain), runs)])
+    ((x,), (y,)) = runs[0].inputs, result.outputs[0].values
+    np.save(folder / "in0.npy", x.array)
+    np.save(folder / "out0.npy", y.array((0, 2, 3, 1)))
+    run = {"method": "forward", "inputs": ["in0.npy"], "outputs": ["out0.npy"]}
+    case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
+    (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
 
-runs = scenarios(model)[0][:1]
-(result,) = here().run([(Executable.of(plain), runs)])
-((x,), (y,)) = runs[0].inputs, result.outputs[0].values
-np.save(folder / "in0.npy", x.array)
-np.save(folder / "out0.npy", y.array((0, 2, 3, 1)))
-run = {"method": "forward", "inputs": ["in0.npy"], "outputs": ["out0.npy"]}
-case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
-(folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
+
+for network in (small, large):
+    write(network(), Path(__file__).parent / network.__name__)
