@@ -33,13 +33,12 @@ static int32_t whole_columns(const state_t *s, int32_t top) {
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const int32_t past = width->in - width->kernel + 1;
-    const int64_t rows = (int64_t)height->in - top - height->kernel + 1;
-    const int64_t room = rows * width->in * conv->depth - s->fours * FOUR;
+    const int32_t rows = height->in - top - height->kernel + 1;
+    const int32_t left = top < 0 || rows < 1 ? 0 : rows * width->in * conv->depth;
+    const int32_t line = s->fours * FOUR;
+    const int32_t fit = left < line ? 0 : (left - line) / conv->depth + 1;
 
-    if (top < 0 || rows < 1 || room < 0) {
-        return 0;
-    }
-    return room / conv->depth < past ? (int32_t)(room / conv->depth) + 1 : past;
+    return fit < past ? fit : past;
 }
 
 // --- columns -------------------------------------------------------------------------

@@ -5,11 +5,11 @@
 enum { FOUR = EMBER_PACKED_FOUR, MOST = 1 << 15 }; // elements of a filter
 
 // The least depth of rows of taps that come in fours.
-static int64_t padded_depth(const ember_conv_s8_t *conv) {
+static uint32_t padded_depth(const ember_conv_s8_t *conv) {
     const int32_t kernel = conv->width.kernel;
-    const int32_t step = kernel % FOUR == 0 ? 1 : kernel % 2 == 0 ? 2 : FOUR;
+    const uint32_t step = kernel % FOUR == 0 ? 1 : kernel % 2 == 0 ? 2 : FOUR;
 
-    return ((int64_t)conv->channels + step - 1) / step * step;
+    return ((uint32_t)conv->channels + step - 1) & ~(step - 1);
 }
 
 ember_status_t ember_packed_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
@@ -22,8 +22,8 @@ ember_status_t ember_packed_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
         return status;
     }
     const int64_t line = (int64_t)conv->width.kernel * conv->depth;
-    if (conv->depth != padded_depth(conv) || line < FOUR || conv->filters % FOUR != 0 ||
-        conv->height.kernel * line > MOST) {
+    if ((uint32_t)conv->depth != padded_depth(conv) || line < FOUR ||
+        conv->filters % FOUR != 0 || conv->height.kernel * line > MOST) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "cortex_m: packed weights");
     }
     conv->depth = conv->channels;
