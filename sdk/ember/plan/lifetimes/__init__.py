@@ -13,7 +13,7 @@ before anything writes it carries state from one run to the next and is never re
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ember.kernels import KernelList
 from ember.plan.effects import Effects
@@ -54,24 +54,15 @@ def of(method: Method, known: KernelList, *, check: bool = True) -> Lifetimes:
 
     Without `check` the program's own plan is trusted.
     """
-    lifetimes = remembered(
-        method, ("lifetimes", known), lambda: _lifetimes(method, known)
-    )
-    if not check:
-        return lifetimes
-    conflict = remembered(method, ("conflict", known), lambda: _conflict(method, known))
-    return replace(lifetimes, conflict=conflict)
+    question = ("lifetimes", known, check)
+    return remembered(method, question, lambda: _lifetimes(method, known, check=check))
 
 
-def _lifetimes(method: Method, known: KernelList) -> Lifetimes:
+def _lifetimes(method: Method, known: KernelList, *, check: bool) -> Lifetimes:
     bases = Bases(Flow(method, known))
+    conflict = Lives(bases, bases.of).conflict() if check else None
     storages = _storages(Lives(bases, moves.shared(bases)))
-    return Lifetimes(storages, None, tuple(bases.flow.effects))
-
-
-def _conflict(method: Method, known: KernelList) -> str | None:
-    bases = Bases(Flow(method, known))
-    return Lives(bases, bases.of).conflict()
+    return Lifetimes(storages, conflict, tuple(bases.flow.effects))
 
 
 def _storages(lives: Lives) -> tuple[Storage, ...]:
