@@ -86,8 +86,8 @@ FAST void clear(uint32_t *to, int32_t fours, int32_t step) {
     }
 }
 
-SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
-                        ember_limits_s8_t limits) {
+SMALL void ember_limit_fours_dsp(int8_t *y, int32_t count, ptrdiff_t step,
+                                 ember_limits_s8_t limits) {
     for (; count > 0; count--) {
         for (int32_t c = 0; c < FOUR; c++) {
             y[c] = ember_limit_s8(y[c], limits);
@@ -160,7 +160,7 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
             ending->every_second(scales, &run);
         }
         if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
-            limit(y, view->along->out, view->y_step, limits);
+            ember_limit_fours_dsp(y, view->along->out, view->y_step, limits);
         }
         y += view->y_pitch;
     }
@@ -203,17 +203,13 @@ const ember_lines_ending_dsp_t ember_lines_ending_dsp = {filter, pairs, NULL};
 
 // --- fitting -------------------------------------------------------------------------
 
-static bool is_three(const ember_conv_s8_axis_t *axis) {
-    return axis->kernel == TAPS && axis->dilation == 1;
-}
-
 static bool runs_along(const ember_conv_s8_t *conv, const ember_conv_s8_axis_t *axis) {
     const int32_t most = conv->rows == EMBER_ROWS_REAL ? 2 : 1;
     return axis->stride <= most && axis->out > 1;
 }
 
 SMALL bool ember_lines_dsp_fit(const ember_conv_s8_t *conv) {
-    return is_three(&conv->height) && is_three(&conv->width) &&
+    return ember_is_three_by_three_dsp(conv) &&
            (runs_along(conv, &conv->height) || runs_along(conv, &conv->width));
 }
 

@@ -6,6 +6,7 @@
 #define EMBER_KERNELS_CORTEX_M_DEPTHWISE_LINES_DSP_H
 
 #include <arm_dsp_lines.h>
+#include <stddef.h>
 
 #include "kernels/cortex_m/conv_s8.h"
 
@@ -16,6 +17,16 @@ typedef struct ember_lines_dsp {
     int32_t past;       // and the first one that does not end in it
     bool down;          // lines are columns of the image
 } ember_lines_dsp_t;
+
+static inline bool ember_is_three_by_three_dsp(const ember_conv_s8_t *conv) {
+    const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
+    return height->kernel == 3 && width->kernel == 3 && height->dilation == 1 &&
+           width->dilation == 1;
+}
+
+// Limits `count` outputs of four channels, `step` bytes apart.
+void ember_limit_fours_dsp(int8_t *y, int32_t count, ptrdiff_t step,
+                           ember_limits_s8_t limits);
 
 // Whether a convolution with one filter per channel, four channels or more, is for
 // lines.

@@ -40,13 +40,8 @@ static uint8_t rows_of(const ember_depthwise_panels_s8_t *s) {
     uint8_t rows = EMBER_ROWS_SHIFT;
 
     for (int32_t c = 0; c < s->conv.channels; c++) {
-        const int32_t shift = number_of(s, c, SHIFT);
-        if (number_of(s, c, MULTIPLIER) < 0 || shift < -31 || shift > 0) {
-            return EMBER_ROWS_ANY;
-        }
-        if (shift == 0) {
-            rows = EMBER_ROWS_RIGHT;
-        }
+        const int32_t multiplier = number_of(s, c, MULTIPLIER);
+        rows = ember_panels_s8_rows(rows, multiplier, number_of(s, c, SHIFT));
     }
     return rows;
 }
@@ -104,19 +99,11 @@ ember_status_t ember_depthwise_panels_s8_args(ember_depthwise_panels_s8_t *s,
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: sizes or parameters do not fit");
     }
-    if (read_panels(s, node) != EMBER_OK ||
-        ember_conv_s8_output(conv, node, OUT) != EMBER_OK) {
+    if (read_panels(s, node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    conv->over = conv->y != NULL && conv->y == conv->x;
-    if (conv->over) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "ember: an output lies over its input");
-    }
-    ember_node_work(node,
-                    (uint32_t)(conv->batches * conv->height.out * conv->width.out),
-                    (uint32_t)(conv->filters * ember_conv_s8_taps(conv)));
-    return EMBER_OK;
+    return ember_panels_s8_output(conv, node, OUT,
+                                  (uint32_t)(conv->filters * ember_conv_s8_taps(conv)));
 }
 
 // --- run -----------------------------------------------------------------------------

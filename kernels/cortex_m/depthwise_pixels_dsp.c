@@ -5,6 +5,7 @@
 #include <arm_dsp_pixels.h>
 #include <stddef.h>
 
+#include "kernels/cortex_m/depthwise_lines_dsp.h"
 #include "kernels/cortex_m/products_dsp.h"
 
 enum {
@@ -79,16 +80,6 @@ static void widen(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
     ember_pixels_widen_dsp(&pixels);
 }
 
-SMALL static void limit(int8_t *y, int32_t count, ptrdiff_t step,
-                        ember_limits_s8_t limits) {
-    for (; count > 0; count--) {
-        for (int32_t c = 0; c < FOUR; c++) {
-            y[c] = ember_limit_s8(y[c], limits);
-        }
-        y += step;
-    }
-}
-
 static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
                       ember_pixels_run_dsp_t *run, const int8_t *x, int8_t *y) {
     const ember_conv_s8_axis_t *height = &conv->height;
@@ -103,7 +94,7 @@ static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
         ember_pixels_run_dsp(run);
     }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
-        limit(y, height->out * conv->width.out, conv->channels, limits);
+        ember_limit_fours_dsp(y, height->out * conv->width.out, conv->channels, limits);
     }
 }
 
@@ -140,16 +131,12 @@ SMALL void ember_pixels_dsp_run(const ember_pixels_dsp_t *s,
 
 // --- fitting -------------------------------------------------------------------------
 
-static bool is_three(const ember_conv_s8_axis_t *axis) {
-    return axis->kernel == TAPS && axis->dilation == 1;
-}
-
 // What takes longer by lines: outputs that are not neighbours, and few of them.
 SMALL bool ember_pixels_dsp_fit(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
     const bool few = height->out <= FEW && width->out <= FEW;
 
-    return is_three(height) && is_three(width) && !conv->over && width->out > 1 &&
+    return ember_is_three_by_three_dsp(conv) && !conv->over && width->out > 1 &&
            width->padding < TAPS && (few || width->stride > 1);
 }
 

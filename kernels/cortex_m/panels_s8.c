@@ -66,13 +66,8 @@ static uint8_t rows_of(const ember_panels_s8_t *s) {
     for (int32_t first = 0; first < lanes; first += LANES) {
         place_t at = place_of(s, first);
         for (; at.word < LANES && first + at.word < lanes; at.word++) {
-            const int32_t shift = number_of(&at, SHIFT);
-            if (number_of(&at, MULTIPLIER) < 0 || shift < -31 || shift > 0) {
-                return EMBER_ROWS_ANY;
-            }
-            if (shift == 0) {
-                rows = EMBER_ROWS_RIGHT;
-            }
+            const int32_t multiplier = number_of(&at, MULTIPLIER);
+            rows = ember_panels_s8_rows(rows, multiplier, number_of(&at, SHIFT));
         }
     }
     return rows;
@@ -154,6 +149,21 @@ ember_status_t ember_panels_s8_image(ember_conv_s8_t *conv, ember_node_t *node) 
     return EMBER_OK;
 }
 
+ember_status_t ember_panels_s8_output(ember_conv_s8_t *conv, ember_node_t *node,
+                                      uint32_t out, uint32_t steps) {
+    if (ember_conv_s8_output(conv, node, out) != EMBER_OK) {
+        return ember_node_status(node);
+    }
+    conv->over = conv->y != NULL && conv->y == conv->x;
+    if (conv->over) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "ember: an output lies over its input");
+    }
+    ember_node_work(
+        node, (uint32_t)(conv->batches * conv->height.out * conv->width.out), steps);
+    return EMBER_OK;
+}
+
 ember_status_t ember_panels_s8_args(ember_panels_s8_t *s, ember_node_t *node) {
     static const ember_conv_s8_places_t places = {.dilation = PLACES_DILATION};
     ember_conv_s8_t *conv = &s->conv;
@@ -166,19 +176,11 @@ ember_status_t ember_panels_s8_args(ember_panels_s8_t *s, ember_node_t *node) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: sizes or parameters do not fit");
     }
-    if (read_panels(s, node) != EMBER_OK ||
-        ember_conv_s8_output(conv, node, OUT) != EMBER_OK) {
+    if (read_panels(s, node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    conv->over = conv->y != NULL && conv->y == conv->x;
-    if (conv->over) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "ember: an output lies over its input");
-    }
-    ember_node_work(node,
-                    (uint32_t)(conv->batches * conv->height.out * conv->width.out),
-                    (uint32_t)(conv->filters * conv->height.kernel * s->segment));
-    return EMBER_OK;
+    return ember_panels_s8_output(
+        conv, node, OUT, (uint32_t)(conv->filters * conv->height.kernel * s->segment));
 }
 
 // --- run -----------------------------------------------------------------------------

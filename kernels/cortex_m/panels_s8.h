@@ -32,6 +32,21 @@ static inline bool ember_panels_s8_are(const ember_tensor_t *panels, int64_t byt
            bytes == (int64_t)panels->numel;
 }
 
+// Sets the shape of the output, which must not be the input, and the work: `steps` for
+// each pixel.
+EMBER_MUST_USE ember_status_t ember_panels_s8_output(ember_conv_s8_t *conv,
+                                                     ember_node_t *node, uint32_t out,
+                                                     uint32_t steps);
+// The class of `rows` and one more multiplier and shift; EMBER_ROWS_ANY, which stays,
+// if one is out of range.
+static inline uint8_t ember_panels_s8_rows(uint8_t rows, int32_t multiplier,
+                                           int32_t shift) {
+    if (rows == EMBER_ROWS_ANY || multiplier < 0 || shift < -31 || shift > 0) {
+        return EMBER_ROWS_ANY;
+    }
+    return shift == 0 ? EMBER_ROWS_RIGHT : rows;
+}
+
 // Reads a call and sets the shape of its output. `conv.rows` is that of the numbers,
 // EMBER_ROWS_RIGHT or EMBER_ROWS_SHIFT.
 EMBER_MUST_USE ember_status_t ember_panels_s8_args(ember_panels_s8_t *s,
