@@ -6,17 +6,16 @@ even rows, strides, padding of 0 to 2, channels that are no fours, and a filter 
 sums are shifted by one. What is expected comes from portable C.
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy_images
 from row_programs import Network
-from small_programs import here
 
 from ember import program
 from ember.model import Model
-from ember.plan.passes.execute import Executable, scenarios
+from ember.plan.passes.execute import Executable
 from ember.program import types
 
 DEPTHWISE, SHIFTS = "cortex_m::quantized_depthwise_conv2d.out", 10
@@ -50,14 +49,4 @@ def with_a_near_shift(one: program.Program) -> program.Program:
 
 model = network()
 changed = with_a_near_shift(model.program)
-folder = Path(__file__).parent
-(folder / "model.pte").write_bytes(program.write(changed))
-
-runs = scenarios(model)[0][:1]
-(result,) = here().run([(Executable.of(changed), runs)])
-((x,), (y,)) = runs[0].inputs, result.outputs[0].values
-np.save(folder / "in0.npy", x.array)
-np.save(folder / "out0.npy", y.array((0, 2, 3, 1)))
-run = {"method": "forward", "inputs": ["in0.npy"], "outputs": ["out0.npy"]}
-case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
-(folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
+numpy_images.write(Path(__file__).parent, changed, model, Executable.of(changed))

@@ -5,19 +5,18 @@ No exporter writes such a program: the SDK makes it for cores with DSP instructi
 What is expected comes from the network with plain weights, in portable C.
 """
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import numpy_images
 from row_programs import Network
-from small_programs import here
 
 from ember import program
 from ember.files.tensors import DType
 from ember.model import Model
 from ember.plan import trim
-from ember.plan.passes.execute import Executable, scenarios
+from ember.plan.passes.execute import Executable
 from ember.program import types
 from ember.select import packed_convolutions
 from ember.select.resolve import Call, MethodNeeds
@@ -83,16 +82,7 @@ def write(model: Model, folder: Path) -> None:
     one = packed(plain)
     names = [name for _, name, _ in one.methods[0].kernel_calls()]
     assert "ember::packed_conv2d.out" in names, names
-    folder.mkdir(exist_ok=True)
-    (folder / "model.pte").write_bytes(program.write(one))
-    runs = scenarios(model)[0][:1]
-    (result,) = here().run([(Executable.of(plain), runs)])
-    ((x,), (y,)) = runs[0].inputs, result.outputs[0].values
-    np.save(folder / "in0.npy", x.array)
-    np.save(folder / "out0.npy", y.array((0, 2, 3, 1)))
-    run = {"method": "forward", "inputs": ["in0.npy"], "outputs": ["out0.npy"]}
-    case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
-    (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
+    numpy_images.write(folder, one, model, Executable.of(plain))
 
 
 for network in (small, large):
