@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from ember.files.tensors import DType
 from ember.program import KernelCall, Method, Program, types
+from ember.program.additions import Additions
 from ember.select.resolve import MethodNeeds
 
 OPERATOR = types.Operator("ember::packed_conv2d", "out")
@@ -69,15 +70,15 @@ class _Packing:
 
     def _packed(self, method: Method, call: KernelCall) -> types.Tensor | None:
         """The packed weights of a call; None where they cannot be."""
+        look = Additions(method, self.program.constants)
         tensor = method.values[call.args[_W]]
-        if not isinstance(tensor, types.Tensor) or not tensor.is_constant:
+        weights = look.constant(call.args[_W], DType.INT8)
+        dilation = look.integers(call.args[_DILATION])
+        if not isinstance(tensor, types.Tensor) or weights is None:
             return None
-        if not _is_dense(method, call) or not self._shifts_far(method, call):
+        if set(dilation or (0,)) != {1} or not self._shifts_far(method, call):
             return None
-        data = np.frombuffer(
-            self.program.constants[tensor.data_index], np.int8, tensor.numel
-        )
-        elements = packed_weights(data.reshape(tensor.sizes))
+        elements = packed_weights(weights)
         if elements is None:
             return None
         if tensor.data_index not in self.places:
@@ -131,13 +132,6 @@ def _read_plain(method: Method, packed: Container[int]) -> frozenset[int]:
     ]
     chains = (replace(method.chains[0], instructions=tuple(plain)),)
     return replace(method, chains=chains).used_values()
-
-
-def _is_dense(method: Method, call: KernelCall) -> bool:
-    """Whether taps lie side by side."""
-    dilation = method.values[call.args[_DILATION]]
-    items = isinstance(dilation, types.IntList) and method.int_list(dilation)
-    return bool(items) and set(items or ()) == {1}
 
 
 # ---- weights -------------------------------------------------------------------------
