@@ -73,10 +73,11 @@ class _Packing:
         look = Additions(method, self.program.constants)
         tensor = method.values[call.args[_W]]
         weights = look.constant(call.args[_W], DType.INT8)
+        shifts = look.constant(call.args[_SHIFTS], DType.INT32)
         dilation = look.integers(call.args[_DILATION])
-        if not isinstance(tensor, types.Tensor) or weights is None:
+        if not isinstance(tensor, types.Tensor) or weights is None or shifts is None:
             return None
-        if set(dilation or (0,)) != {1} or not self._shifts_far(method, call):
+        if set(dilation or (0,)) != {1} or int(shifts.max()) > _LEAST_SHIFT:
             return None
         elements = packed_weights(weights)
         if elements is None:
@@ -88,14 +89,6 @@ class _Packing:
         place = self.places[tensor.data_index]
         order = tuple(range(elements.ndim))
         return types.Tensor(DType.INT8, elements.shape, order, data_index=place)
-
-    def _shifts_far(self, method: Method, call: KernelCall) -> bool:
-        """Whether sums are shifted as far as kernels need."""
-        shifts = method.values[call.args[_SHIFTS]]
-        if not isinstance(shifts, types.Tensor) or not shifts.is_constant:
-            return False
-        data = self.program.constants[shifts.data_index]
-        return int(np.frombuffer(data, np.int32, shifts.numel).max()) <= _LEAST_SHIFT
 
 
 def _with_weights(method: Method, weights: Mapping[int, types.Tensor]) -> Method:
