@@ -77,7 +77,7 @@ class _Packing:
         dilation = look.integers(call.args[_DILATION])
         if not isinstance(tensor, types.Tensor) or weights is None or shifts is None:
             return None
-        if set(dilation or (0,)) != {1} or int(shifts.max()) > _LEAST_SHIFT:
+        if set(dilation or (0,)) != {1} or (shifts > _LEAST_SHIFT).any():
             return None
         elements = packed_weights(weights)
         if elements is None:
