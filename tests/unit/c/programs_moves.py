@@ -215,6 +215,15 @@ def handle() -> Program:
     return m.program()
 
 
+def asked_handle() -> Program:
+    """r stands for x, whose shape changes; a call that has no other asks for r."""
+    m = Maker()
+    x, r = m.input(4, dynamic=True), m.tensor(4, memory=None, dynamic=True)
+    m.add(MoveCall(x, r))
+    m.call("probe.out", r, m.tensor(2))
+    return m.program()
+
+
 def wider_view() -> Program:
     """A view of eight bytes as sixteen."""
     m = Maker()
@@ -235,6 +244,7 @@ def odd_view() -> Program:
 
 
 MOVES = {
+    "asked_handle": asked_handle,
     "condition_empty": lambda: condition(0),
     "condition_unbound": lambda: condition(1),
     "dynamic_sum": dynamic_sum,

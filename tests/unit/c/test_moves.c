@@ -266,6 +266,23 @@ static void handles_follow_shapes(void) {
     subject_close(&subject);
 }
 
+// A call is prepared again once for a change of what an argument stands for.
+static void handles_are_looked_at_once(void) {
+    subject_t subject;
+    float x[4] = {1, 2, 3, 4};
+    start(&subject, "asked_handle.pte");
+    CHECK_EQ(execute(&subject), EMBER_OK);
+    for (int32_t n = 1; n <= 4; n++) {
+        CHECK_EQ(bind(&subject, 0, EMBER_F32, n, x), EMBER_OK);
+        toy_prepares = 0;
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK_EQ(toy_prepares, 1);
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK_EQ(toy_prepares, 1);
+    }
+    subject_close(&subject);
+}
+
 static void views_fit_their_base(void) {
     subject_t subject;
     float data[2] = {0};
@@ -292,4 +309,5 @@ TESTS(TEST(kinds_change_with_moves), TEST(a_number_is_no_tensor),
       TEST(given_inputs_stand_for_themselves),
       TEST(what_is_read_and_written_keeps_its_shape),
       TEST(conditions_have_elements_or_none), TEST(lists_are_moved),
-      TEST(handles_follow_shapes), TEST(views_fit_their_base))
+      TEST(handles_follow_shapes), TEST(handles_are_looked_at_once),
+      TEST(views_fit_their_base))
