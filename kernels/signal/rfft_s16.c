@@ -86,14 +86,18 @@ INLINE magnitude_t fours(const pass_t *pass, const ember_pair_s16_t *x,
     return magnitude;
 }
 
-magnitude_t ember_rfft_s16_four(const pass_t *pass) {
+magnitude_t ember_rfft_s16_fours(const pass_t *pass, uint32_t count) {
     const ember_pair_s16_t *w = pass->twist;
     magnitude_t magnitude = fours(pass, pass->x, pass->y, NULL);
-    for (uint32_t p = 1; p < pass->m; p++, w += 3) {
+    for (uint32_t p = 1; p < count; p++, w += 3) {
         const size_t at = (size_t)pass->s * p;
         magnitude |= fours(pass, pass->x + at, pass->y + 4 * at, w);
     }
     return magnitude;
+}
+
+static magnitude_t four(const pass_t *pass) {
+    return ember_rfft_s16_fours(pass, pass->m);
 }
 
 // The last pass of a length: its roots are 1.
@@ -129,8 +133,8 @@ static void split(ember_pair_s16_t *z, uint32_t h, const ember_pair_s16_t *roots
 }
 
 static int32_t run(void *state) {
-    static const steps_t steps = {ember_rfft_s16_products, ember_rfft_s16_fill,
-                                  ember_rfft_s16_four, ember_rfft_s16_two, split};
+    static const steps_t steps = {ember_rfft_s16_products, ember_rfft_s16_fill, four,
+                                  ember_rfft_s16_two, split};
     run_by(state, &steps);
     return EMBER_OK;
 }

@@ -41,8 +41,10 @@ magnitude_t ember_rfft_s16_products(const int16_t *x, const int16_t *window,
                                     uint32_t width);
 magnitude_t ember_rfft_s16_fill(const int16_t *x, const int16_t *window, uint32_t width,
                                 uint32_t shift, int16_t *y);
-magnitude_t ember_rfft_s16_four(const pass_t *pass);
 magnitude_t ember_rfft_s16_two(const pass_t *pass);
+
+// Butterflies of radix 4 for the first `count` of all p.
+magnitude_t ember_rfft_s16_fours(const pass_t *pass, uint32_t count);
 
 // Elements k and h - k, for k from `from` to h / 2 - 1; roots[0] is that of k = 1.
 void ember_rfft_s16_split(ember_pair_s16_t *z, uint32_t h, uint32_t from,
