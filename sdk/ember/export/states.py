@@ -135,12 +135,13 @@ class Explicit:
         return _keeper(graph, self.states) if self.states else graph
 
 
-def explicit(model: Any, sample: Sample) -> Explicit:
-    """The graph of a model; without in-place operators, if it has any."""
+def explicit(model: Any, sample: Sample, *, cells_stay: bool = False) -> Explicit:
+    """The graph of a model; without in-place operators, if it has any. Recurrent cells
+    become linear layers unless `cells_stay`."""
     torch = need("torch")
     # not strict: that forgets, with a warning, the states that a model assigns
     exported = torch.export.export(model, copy.deepcopy(sample), strict=False)
-    layers = _layers_of_cells(exported.graph)
+    layers = {} if cells_stay else _layers_of_cells(exported.graph)
     changes = exported.graph_signature.buffers_to_mutate
     if not changes and not layers and not any(map(is_in_place, exported.graph.nodes)):
         return Explicit(exported.module(check_guards=False), {})
