@@ -7,11 +7,10 @@ static size_t bytes(int32_t inner) {
     return 0;
 }
 
-static void sums(const ember_recurrent_t *s, const ember_products_s8_t *of,
-                 const int8_t *a) {
+static void sums(const ember_products_s8_t *of, const int8_t *a) {
     const int8_t *w = of->weights;
 
-    for (int32_t row = 0; row < s->rows; row++) {
+    for (int32_t row = 0; row < of->rows; row++) {
         int32_t sum = 0;
         for (int32_t k = 0; k < of->inner; k++) {
             sum += a[k] * w[k];

@@ -7,13 +7,12 @@
 
 #include "kernels/cortex_m/matmul_s8_dsp.h"
 
-static void sums(const ember_recurrent_t *s, const ember_products_s8_t *of,
-                 const int8_t *a) {
+static void sums(const ember_products_s8_t *of, const int8_t *a) {
     const ember_matmul_s8_dsp_t dsp = {
         .matmul = {.inner = of->inner},
-        .words = s->working,
+        .words = of->working,
     };
-    ember_matmul_s8_dsp_sums(&dsp, a, of->weights, s->rows, of->sums);
+    ember_matmul_s8_dsp_sums(&dsp, a, of->weights, of->rows, of->sums);
 }
 
 static inline int32_t scaled(int32_t sum, uint32_t shift, int32_t multiplier) {

@@ -11,12 +11,11 @@ static size_t bytes(int32_t inner) {
     return 0;
 }
 
-static void sums(const ember_recurrent_t *s, const ember_products_s8_t *of,
-                 const int8_t *a) {
+static void sums(const ember_products_s8_t *of, const int8_t *a) {
     const ember_matmul_s8_t matmul = {.inner = of->inner};
 
-    memset(of->sums, 0, (size_t)s->rows * sizeof(*of->sums));
-    ember_matmul_s8_mve_sums(&matmul, of->sums, a, of->weights, s->rows, of->sums);
+    memset(of->sums, 0, (size_t)of->rows * sizeof(*of->sums));
+    ember_matmul_s8_mve_sums(&matmul, of->sums, a, of->weights, of->rows, of->sums);
 }
 
 static void gates(const ember_gates_task_t *task) {

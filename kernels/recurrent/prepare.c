@@ -14,9 +14,8 @@ static bool is_plain(const ember_tensor_t *tensor, ember_dtype_t dtype) {
 
 // --- weights -------------------------------------------------------------------------
 
-// Takes one matrix, and the shift of its sums, which fit 32 bits then.
-static ember_status_t set_products(ember_products_s8_t *of, ember_node_t *node,
-                                   uint32_t weights, uint32_t shift, int32_t *rows) {
+ember_status_t ember_products_s8_args(ember_products_s8_t *of, ember_node_t *node,
+                                      uint32_t weights, uint32_t shift) {
     ember_tensor_t w;
 
     ember_node_tensor(node, weights, &w);
@@ -33,7 +32,7 @@ static ember_status_t set_products(ember_products_s8_t *of, ember_node_t *node,
     }
     of->weights = w.data;
     of->inner = w.sizes[1];
-    *rows = w.sizes[0];
+    of->rows = w.sizes[0];
     return EMBER_OK;
 }
 
@@ -41,12 +40,12 @@ static ember_status_t set_products(ember_products_s8_t *of, ember_node_t *node,
 // for each.
 static ember_status_t set_weights(ember_recurrent_t *s, ember_node_t *node,
                                   uint32_t first, int32_t gates, int32_t more) {
+    ember_products_s8_t *of_x = &s->of_x, *of_h = &s->of_h;
     ember_tensor_t scales;
-    int32_t rows = 0;
 
-    if (set_products(&s->of_x, node, first + WEIGHTS_X, first + SHIFT_X, &s->rows) !=
+    if (ember_products_s8_args(of_x, node, first + WEIGHTS_X, first + SHIFT_X) !=
             EMBER_OK ||
-        set_products(&s->of_h, node, first + WEIGHTS_H, first + SHIFT_H, &rows) !=
+        ember_products_s8_args(of_h, node, first + WEIGHTS_H, first + SHIFT_H) !=
             EMBER_OK) {
         return ember_node_status(node);
     }
@@ -54,15 +53,16 @@ static ember_status_t set_weights(ember_recurrent_t *s, ember_node_t *node,
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    s->size = s->of_h.inner;
-    if (rows != s->rows || rows != gates * s->size ||
+    const int32_t rows = of_x->rows;
+    s->size = of_h->inner;
+    if (rows != of_h->rows || rows != gates * s->size ||
         scales.numel != (uint32_t)(3 * rows + more * s->size) ||
         !is_plain(&scales, EMBER_S32)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "recurrent: scales");
     }
-    s->of_x.multipliers = scales.data;
-    s->of_h.multipliers = s->of_x.multipliers + rows;
-    s->bias = s->of_h.multipliers + rows;
+    of_x->multipliers = scales.data;
+    of_h->multipliers = of_x->multipliers + rows;
+    s->bias = of_h->multipliers + rows;
     return EMBER_OK;
 }
 
@@ -143,7 +143,7 @@ static void set_scratch(ember_recurrent_t *s, ember_node_t *node,
                         const ember_recurrent_core_t *core) {
     const int32_t widest =
         s->of_x.inner > s->of_h.inner ? s->of_x.inner : s->of_h.inner;
-    const size_t rows = (size_t)s->rows, size = (size_t)s->size;
+    const size_t rows = (size_t)s->of_x.rows, size = (size_t)s->size;
     const size_t sums = 2 * rows * sizeof(int32_t);
     const size_t gates = GATES * size * sizeof(int16_t);
     const size_t working = core->bytes(widest);
@@ -153,12 +153,13 @@ static void set_scratch(ember_recurrent_t *s, ember_node_t *node,
     if (block != NULL) {
         s->of_h.sums = s->of_x.sums + rows;
         s->gates = (int16_t *)(void *)(block + sums);
-        s->working = (uint32_t *)(void *)(block + sums + gates);
+        s->of_x.working = (uint32_t *)(void *)(block + sums + gates);
+        s->of_h.working = s->of_x.working;
         s->start = (int8_t *)(block + sums + gates + working);
     }
     const uint32_t steps = (uint32_t)(s->steps * s->count);
-    ember_node_work(node, steps, (uint32_t)s->rows * (uint32_t)s->of_x.inner);
-    ember_node_work(node, steps, (uint32_t)s->rows * (uint32_t)s->size);
+    ember_node_work(node, steps, (uint32_t)s->of_x.rows * (uint32_t)s->of_x.inner);
+    ember_node_work(node, steps, (uint32_t)s->of_x.rows * (uint32_t)s->size);
     ember_node_work(node, steps, STEPS_OF_UNIT * (uint32_t)s->size);
 }
 

@@ -49,7 +49,9 @@ typedef struct ember_products_s8 {
     const int8_t *weights;      // (rows, inner)
     const int32_t *multipliers; // (rows,)
     int32_t *sums;              // (rows,) scratch
-    int32_t inner;              // > 0
+    uint32_t *working;          // scratch of the core's
+    int32_t rows;
+    int32_t inner; // > 0
     uint8_t shift;
 } ember_products_s8_t;
 
@@ -63,13 +65,11 @@ typedef struct ember_recurrent {
     ember_products_s8_t of_x;
     ember_products_s8_t of_h;
     const int32_t *bias;
-    int16_t *gates;    // (4, size) scratch
-    uint32_t *working; // scratch of the core's
-    int8_t *start;     // (size,) scratch: what products of the first step take
+    int16_t *gates; // (4, size) scratch
+    int8_t *start;  // (size,) scratch: what products of the first step take
     int32_t steps;
     int32_t count; // n
-    int32_t rows;  // gates * size
-    int32_t size;  // > 0
+    int32_t size;  // > 0; rows are gates * size
     ember_result_s8_t result;
     uint8_t cell_bits; // 0 .. 15
     bool batch_first;
@@ -89,12 +89,16 @@ typedef struct ember_gates_task {
     uint8_t shift_h;
 } ember_gates_task_t;
 
+// Reads weights, and the shift of their sums, which then fit 32 bits.
+EMBER_MUST_USE ember_status_t ember_products_s8_args(ember_products_s8_t *of,
+                                                     ember_node_t *node,
+                                                     uint32_t weights, uint32_t shift);
+
 // How a core multiplies.
 typedef struct ember_recurrent_core {
     size_t (*bytes)(int32_t inner); // of `working`, a multiple of four
     // Sets the sums of all rows with `a`.
-    void (*sums)(const ember_recurrent_t *s, const ember_products_s8_t *of,
-                 const int8_t *a);
+    void (*sums)(const ember_products_s8_t *of, const int8_t *a);
     void (*gates)(const ember_gates_task_t *task);
 } ember_recurrent_core_t;
 

@@ -23,8 +23,8 @@ static void start(void *to, const void *from, size_t bytes, int32_t none) {
 
 static void set_sums(const ember_recurrent_t *s, const ember_recurrent_core_t *core,
                      const int8_t *x, const int8_t *h) {
-    core->sums(s, &s->of_x, x);
-    core->sums(s, &s->of_h, h);
+    core->sums(&s->of_x, x);
+    core->sums(&s->of_h, h);
 }
 
 // The first `count` gates, whose x and h are added.
@@ -44,7 +44,7 @@ static ember_gates_task_t gates_of(const ember_recurrent_t *s, int32_t count) {
 
 void ember_lstm_run(const ember_recurrent_t *s, const ember_recurrent_core_t *core,
                     ember_lstm_cells_t cells) {
-    const ember_gates_task_t gates = gates_of(s, s->rows);
+    const ember_gates_task_t gates = gates_of(s, s->of_x.rows);
     const size_t size = (size_t)s->size;
 
     start(s->last_c, s->c, (size_t)s->count * size * sizeof(int16_t), 0);

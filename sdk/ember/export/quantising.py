@@ -54,6 +54,7 @@ def calibrated(
     _fold_made(converted)
     if fusing:
         lowering.fold_steps(converted)
+        explicit = explicit.narrowed(converted)
     return explicit.bound(converted)
 
 

@@ -43,7 +43,7 @@ def _depthwise(shapes: list[_Shape]) -> int:
 
 
 def _recurrent(outputs: int) -> Callable[[list[_Shape]], int]:
-    """A recurrent layer: weights of x and of h are before its scales and outputs."""
+    """A recurrent layer: both its weights are before its scales and outputs."""
 
     def count(shapes: list[_Shape]) -> int:
         _, *weights = shapes[: -outputs - 1]
@@ -69,6 +69,7 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "ember::quantized_gru.out": _recurrent(2),
     "ember::quantized_linear_int4.out": _product(0),
     "ember::quantized_lstm.out": _recurrent(3),
+    "ember::quantized_svdf.out": _recurrent(2),
 }
 # Of nodes of XNNPACK's graphs, by the shapes of input, weights and output. Convolutions
 # have their channels last, and weights (out, height, width, in).

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`ember export --quantize int8`: LSTM and GRU as one operator each."""
+"""`ember export --quantize int8`: LSTM, GRU and SVDF as one operator each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from exporting import written
 
 from ember import cases, cli
-from ember.program import KernelCall
+from ember.program import KernelCall, Tensor
 
 pytestmark = pytest.mark.export
 
@@ -117,6 +117,78 @@ def test_layers_with_projections_stay_and_are_named(capsys: Any) -> None:
     assert said.startswith("lstm at network.py:")
     assert said.endswith("stays in float, step by step: it has projections")
     assert "ember::quantized_lstm.out" not in operators()
+
+
+SVDF = (
+    "from ember.frontends import SVDF\n"
+    "        self.a = SVDF(8, 6, 5, rank=2)\n"
+    "        self.b = SVDF(6, 4, 3, bias=False)"
+)
+
+
+def test_an_svdf_is_one_operator_whose_state_is_int16(capsys: Any) -> None:
+    facts = exported(
+        capsys, SVDF, "return self.b(self.a(x).relu())", "torch.randn(1, 8)"
+    )
+    assert operators().count("ember::quantized_svdf.out") == 2
+    assert facts["notes"][-1].endswith("all there are")
+    assert facts["distance"] < 0.1
+    case = cases.read(cases.Found("net", Path("net.bpte")))
+    [method] = [method for method in case.program.methods if method.name == "forward"]
+    states = [
+        value
+        for value in method.values
+        if isinstance(value, Tensor) and value.sizes in ((1, 12, 5), (1, 4, 3))
+    ]
+    assert states and {state.dtype.name for state in states} == {"int16"}
+
+
+def test_an_svdf_in_float_is_of_operators_of_aten(capsys: Any) -> None:
+    file = written(SVDF, "return self.b(self.a(x))", "torch.randn(1, 8)")
+    assert cli.main(["export", file, "-o", "net.bpte"]) == 0, capsys.readouterr().err
+    assert all(name.startswith(("aten::", "dim_order")) for name in operators())
+    assert cli.main(["test", "net.bpte", "--board", "host"]) == 0
+
+
+def test_frames_one_by_one_are_those_in_a_row(torch: Any) -> None:
+    from ember.frontends import SVDF, reset
+
+    layer = SVDF(3, 4, 5, rank=2, rows=2).eval()
+    frames = torch.randn(2, 7, 3)
+    with torch.no_grad():
+        whole = layer(frames)
+        reset(layer)
+        single = torch.stack([layer(frame) for frame in frames.unbind(1)], 1)
+    torch.testing.assert_close(single, whole)
+    layer.train()
+    trained = layer(frames)  # from zeros, and nothing is kept
+    torch.testing.assert_close(trained, whole)
+    trained.sum().backward()
+    assert layer.times.grad is not None
+
+
+def test_whole_numbers_of_svdf_are_near_to_its_own(torch: Any) -> None:
+    from ember.export import cortex_m, states
+    from ember.frontends import SVDF
+
+    torch.manual_seed(5)
+    layer = SVDF(16, 12, 10, rank=2).eval()
+    samples = [(torch.randn(1, 100, 16),) for _ in range(4)]
+    with torch.no_grad():
+        graph, _ = cortex_m.quantised(layer, samples)
+        want = torch.cat([out[0] for out in states.run_of(layer)(samples)])
+        given = torch.cat([out[0] for out in states.run_of(graph)(samples)])
+    noise = (given - want).square().sum()
+    assert 10 * torch.log10(want.square().sum() / noise) > 35
+
+
+def test_inputs_that_overflow_are_refused(torch: Any) -> None:
+    from ember.errors import SdkError
+    from ember.export import cortex_m
+
+    layer = torch.nn.LSTM(64, 8).eval()
+    with pytest.raises(SdkError, match="too large for int8: sums overflow"):
+        cortex_m.quantised(layer, [(1e6 * torch.randn(2, 1, 64),)])
 
 
 @pytest.mark.usefixtures("capsys")

@@ -10,6 +10,7 @@ from typing import Any
 
 from ember.export import blame
 from ember.export.packages import need
+from ember.export.recurrent.svdf import svdf
 
 _GATES = {"lstm": 4, "gru": 3}
 _LAYERS = {"lstm.input": "lstm", "gru.input": "gru"}
@@ -89,7 +90,8 @@ def _joined(outputs: list[Any], x: Any, batch_first: bool, is_reverse: bool) -> 
 
 
 def module(kind: str) -> Any:
-    """Calls lstm() or gru(), and keeps how large a cell ever was."""
+    """Calls lstm(), gru() or svdf(), and keeps how large a cell, or a number that is
+    held, ever was."""
     torch = need("torch")
 
     class Recurrent(torch.nn.Module):  # type: ignore[misc, name-defined]
@@ -101,11 +103,18 @@ def module(kind: str) -> Any:
         def forward(self, *arguments: Any) -> Any:
             if kind == "gru":
                 return gru(*arguments)
+            if kind == "svdf":
+                y, after = svdf(*arguments)
+                self._see([after])
+                return y, after
             x, h, c, *others = arguments
             *given, cells = _lstm(x, h, c, others)
-            largest = (float(c.abs().amax()) for c in cells if c.numel())
-            self.most = max(self.most, *largest, 0.0)
+            self._see(cells)
             return tuple(given)
+
+        def _see(self, states: Sequence[Any]) -> None:
+            largest = (float(state.abs().amax()) for state in states if state.numel())
+            self.most = max(self.most, *largest, 0.0)
 
     return Recurrent()
 
@@ -143,6 +152,8 @@ def fold(module: Any) -> tuple[str, ...]:
     notes = []
     for node in list(module.graph.nodes):
         name = _name(node)
+        if name == "ember.svdf.default":
+            node.target = need("torch").ops.ember.float_svdf.default
         if name not in _LAYERS and name not in _CELLS:
             continue
         reason = _reason(node)
@@ -153,6 +164,9 @@ def fold(module: Any) -> tuple[str, ...]:
             where = f" at {line}" if line else ""
             what = name.partition(".")[0]
             notes.append(f"{what}{where} stays in float, step by step: {reason}")
+    for node in list(module.graph.nodes):
+        if _name(node).startswith("ember.float_"):
+            _straighten(module.graph, node)
     module.graph.eliminate_dead_code()
     module.recompile()
     return tuple(notes)
@@ -226,11 +240,36 @@ def _stack(graph: Any, node: Any) -> list[Any]:
     return [x, *stacks]
 
 
+def _straighten(graph: Any, call: Any) -> None:
+    """Take copies of states away, which quantisers would take for int8."""
+    for node in states_of(call):
+        if _name(node) in ("clone.default", "copy.default"):
+            node.replace_all_uses_with(node.args[-1])
+            graph.erase_node(node)
+
+
+def states_of(call: Any) -> list[Any]:
+    """What only moves states, to a layer and from it."""
+    found = []
+    for state in call.args[1:]:
+        move = state
+        while isinstance(move, type(call)) and _name(move) in _MOVES:
+            found.append(move)
+            move = move.args[0]
+    ends = [user for user in call.users if user.args[1] > 0]
+    while ends:
+        moves = {user for end in ends for user in end.users if _name(user) in _MOVES}
+        ends = [move for move in moves if move not in found]
+        found += ends
+    return found
+
+
 def _given(states: Sequence[Any]) -> list[Any]:
     """None for those that are zeros."""
     return [None if _name(state) in _ZEROS else state for state in states]
 
 
+_MOVES = ("clone.default", "copy.default", "select.int", "stack.default")
 _ZEROS = ("zeros.default", "zeros_like.default", "new_zeros.default")
 
 

@@ -49,14 +49,14 @@ def quantized_lstm(x: Any, h: Any, c: Any, *others: Any) -> tuple[Any, Any, Any]
     c = zeros if c is None else c.to(torch.int64)
     outputs = []
     for step in steps:
-        products = _scaled(step, weights_x, by, shift_x)
-        sums = products + _scaled(h, weights_h, by_h, shift_h) + bias
+        sums = products(step, weights_x, by, shift_x)
+        sums = sums + products(h, weights_h, by_h, shift_h) + bias
         i, f, g, o = _limited(sums).chunk(4, dim=1)
-        kept = _rounded(_sigmoid(f) * c, ONE)
-        fresh = _rounded(_rounded(_sigmoid(i) * _tanh(g), ONE), ONE - cell_bits)
+        kept = rounded(_sigmoid(f) * c, ONE)
+        fresh = rounded(rounded(_sigmoid(i) * _tanh(g), ONE), ONE - cell_bits)
         c = (kept + fresh).clamp(-32768, 32767)
         inside = _shifted(c, FRACTION + 1 - cell_bits)
-        h = _int8(_rounded(_sigmoid(o) * _tanh(inside), ONE), *result[:3])
+        h = _int8(rounded(_sigmoid(o) * _tanh(inside), ONE), *result[:3])
         outputs.append(h)
     y = _outputs(outputs, x, size, *result[3:])
     return y, h.to(torch.int8), c.to(torch.int16)
@@ -72,15 +72,15 @@ def quantized_gru(x: Any, h: Any, *others: Any) -> tuple[Any, Any]:
     both = slice(0, 2 * size)
     outputs = []
     for step in steps:
-        products = _scaled(step, weights_x, by, shift_x)
-        inner = _scaled(_int8(h, *result[:3]), weights_h, by_h, shift_h)
-        sums = products[:, both] + inner[:, both] + bias[both]
+        outer = products(step, weights_x, by, shift_x)
+        inner = products(_int8(h, *result[:3]), weights_h, by_h, shift_h)
+        sums = outer[:, both] + inner[:, both] + bias[both]
         r, z = _sigmoid(_limited(sums)).chunk(2, dim=1)
-        of_x = _limited(products[:, 2 * size :] + bias[2 * size : 3 * size])
+        of_x = _limited(outer[:, 2 * size :] + bias[2 * size : 3 * size])
         of_h = _limited(inner[:, 2 * size :] + bias[3 * size :])
-        n = _tanh((of_x + _rounded(r * of_h, ONE)).clamp(-32768, 32767))
-        fresh = n - _rounded(z * n, ONE)
-        h = (_rounded(z * h, ONE) + fresh).clamp(-32768, 32767)
+        n = _tanh((of_x + rounded(r * of_h, ONE)).clamp(-32768, 32767))
+        fresh = n - rounded(z * n, ONE)
+        h = (rounded(z * h, ONE) + fresh).clamp(-32768, 32767)
         outputs.append(_int8(h, *result[:3]))
     return _outputs(outputs, x, size, *result[3:]), h.to(torch.int16)
 
@@ -106,25 +106,29 @@ def _outputs(
     return y.transpose(0, 1).contiguous() if batch_first else y
 
 
-def _scaled(x: Any, weights: Any, multipliers: Any, shift: int) -> Any:
+def products(x: Any, weights: Any, multipliers: Any, shift: int) -> Any:
     """Sums of products, of FRACTION + MORE fraction bits without their bias."""
     sums = (x.double() @ weights.double().T).to(need("torch").int64)
     return ((sums << shift) * multipliers + (1 << 31)) >> 32
 
 
 def _limited(sums: Any) -> Any:
-    """int16 of FRACTION fraction bits; sums have 32 bits, and wrap."""
-    wrapped = ((sums + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
-    return (wrapped >> MORE).clamp(-32768, 32767)
+    """int16 of FRACTION fraction bits."""
+    return (wrapped(sums) >> MORE).clamp(-32768, 32767)
 
 
-def _rounded(x: Any, bits: int) -> Any:
+def wrapped(x: Any) -> Any:
+    """int32."""
+    return ((x + (1 << 31)) & 0xFFFFFFFF) - (1 << 31)
+
+
+def rounded(x: Any, bits: int) -> Any:
     return (x + ((1 << bits) >> 1)) >> bits
 
 
 def _shifted(x: Any, left: int) -> Any:
     """int16, saturated; to the right, and rounded, where `left` is negative."""
-    moved = x << left if left >= 0 else _rounded(x, -left)
+    moved = x << left if left >= 0 else rounded(x, -left)
     return moved.clamp(-32768, 32767)
 
 
@@ -134,7 +138,7 @@ def _sigmoid(x: Any) -> Any:
     bits = FRACTION - 4  # 16 steps are 1
     at, share = (x >> bits) + _TABLE // 2, x & ((1 << bits) - 1)
     low = table[at]
-    return low + _rounded((table[at + 1] - low) * share, bits)
+    return low + rounded((table[at + 1] - low) * share, bits)
 
 
 def _tanh(twice: Any) -> Any:
@@ -151,7 +155,7 @@ def _table() -> Any:
 
 
 def _int8(x: Any, multiplier: int, shift: int, zero_point: int) -> Any:
-    moved = _rounded(_rounded(x * multiplier, ONE), shift) + zero_point
+    moved = rounded(rounded(x * multiplier, ONE), shift) + zero_point
     return moved.clamp(-128, 127)
 
 

@@ -27,10 +27,12 @@ def fusing(known: Any, activation: Any, notes: list[str]) -> Any:
             return model
 
         def annotate(self, model: Any) -> Any:
-            for node in model.graph.nodes:
-                if layers.is_call(model, node):
-                    _annotate(node)
-            return known.annotate(model)
+            calls = [node for node in model.graph.nodes if layers.is_call(model, node)]
+            for call in calls:
+                _annotate(call)
+            model = known.annotate(model)
+            _leave(model.graph, [node for call in calls for node in _states(call)])
+            return model
 
         def validate(self, model: Any) -> None:
             known.validate(model)
@@ -44,5 +46,27 @@ def fusing(known: Any, activation: Any, notes: list[str]) -> Any:
             user.meta["quantization_annotation"] = specs.QuantizationAnnotation(
                 output_qspec=activation if first else None, _annotated=True
             )
+        for node in layers.states_of(call):
+            node.meta["quantization_annotation"] = specs.QuantizationAnnotation(
+                _annotated=True
+            )
+
+    def _leave(graph: Any, states: list[Any]) -> None:
+        """Do not take inputs and outputs that are states to int8."""
+        none = specs.QuantizationAnnotation(_annotated=True)
+        for node in states:
+            if node.op == "placeholder":
+                node.meta["quantization_annotation"] = none
+        edges = graph.output_node().meta.get("quantization_annotation")
+        for node in states if edges is not None else ():
+            edges.input_qspec_map.pop(node, None)
 
     return Fusing()
+
+
+def _states(call: Any) -> list[Any]:
+    """Nodes of the states of a layer, from where they come and to where they go."""
+    moves = layers.states_of(call)
+    ends = [user for user in call.users if user.args[1] > 0]
+    nodes = {node for move in (call, *moves) for node in move.all_input_nodes}
+    return [*moves, *ends, *nodes - {call.args[0]}]

@@ -21,7 +21,7 @@ from typing import Any
 
 from ember.export.int4 import operators as int4
 from ember.export.packages import need
-from ember.export.recurrent import layers
+from ember.export.recurrent import layers, svdf
 from ember.export.recurrent import operators as recurrent
 from ember.export.signal import filters, images
 
@@ -40,7 +40,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (images, filters, int4, recurrent):
+    for module in (images, filters, int4, recurrent, svdf):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
@@ -49,9 +49,13 @@ def defined() -> Any:
         "biquads": filters.biquads_shape,
         **int4.SHAPES,
         **recurrent.SHAPES,
+        **svdf.SHAPES,
     }
     for kind, arguments in layers.FLOATS.items():
         _define(library, f"float_{kind}", arguments, getattr(layers, kind))
+    _define(library, "float_svdf", svdf.FLOAT, svdf.svdf)
+    library.define(f"svdf({svdf.FLOAT}) -> (Tensor, Tensor)")
+    library.impl("svdf", svdf.svdf, "CompositeImplicitAutograd")  # it learns
     for name, shape in shapes.items():
         library.impl(name, shape, "Meta")
         library.impl(f"{name}.out", _writing(shape), "Meta")
@@ -60,7 +64,13 @@ def defined() -> Any:
 
 
 _libraries: list[Any] = []
-_RESULTS = {**filters.RESULTS, **recurrent.RESULTS, **layers.RESULTS}  # others have one
+# others have one
+_RESULTS = {
+    **filters.RESULTS,
+    **recurrent.RESULTS,
+    **layers.RESULTS,
+    **svdf.RESULTS,
+}
 
 
 def _define(

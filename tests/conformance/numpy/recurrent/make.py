@@ -1,5 +1,5 @@
-"""LSTM and GRU in whole numbers, called once each; running this file writes the cases
-again. What is expected is computed number by number; all of it is exact."""
+"""LSTM, GRU and SVDF in whole numbers, called once each; running this file writes the
+cases again. What is expected is computed number by number; all of it is exact."""
 
 import math
 from dataclasses import dataclass
@@ -20,6 +20,11 @@ LSTM = (
 )
 GRU = (
     f"(Tensor x, Tensor? h, {WEIGHTS}, {RESULT}, *, Tensor(a!) out0, Tensor(b!) out1)"
+    " -> (Tensor(a!), Tensor(b!))"
+)
+SVDF = (
+    "(Tensor x, Tensor held, Tensor weights, Tensor times, Tensor scales, int shift,"
+    " int shift_y, int rank, *, Tensor(a!) out0, Tensor(b!) out1)"
     " -> (Tensor(a!), Tensor(b!))"
 )
 TABLE = [min(32767, round(32768 / (1 + math.exp(-at / 16)))) for at in range(-256, 257)]
@@ -191,6 +196,58 @@ def case(kind, name, shape, size, *, given=True, cell_bits=12, result=None, **op
     )
 
 
+def svdf_step(layer, x, held, rank):
+    """y; each filter of `held` drops its oldest number."""
+    weights, times, (by, bias, by_y, bias_y), shifts = layer
+    y = []
+    for f, row in enumerate(weights.astype(np.int64)):
+        moved = int(row @ x) * 2 ** shifts[0] * int(by[f]) + (1 << 31) >> 32
+        held[f] = [*held[f][1:], gate(moved, int(bias[f]))]
+    for u in range(len(weights) // rank):
+        own = range(u * rank, (u + 1) * rank)
+        total = sum(
+            a * int(b) for f in own for a, b in zip(held[f], times[f], strict=True)
+        )
+        moved = rounded(total, 15) * 2 ** shifts[1] * int(by_y[u]) + (1 << 31) >> 32
+        y.append(max(-128, min(127, gate(moved, int(bias_y[u])))))
+    return y
+
+
+def svdf(name, shape, units, memory, rank=1):
+    filters, inputs = units * rank, shape[-1]
+    x = random.integers(-128, 128, shape).astype(np.int8)
+    starts = random.integers(-32768, 32768, (shape[0], filters, memory)).astype(
+        np.int16
+    )
+    weights = random.integers(-127, 128, (filters, inputs)).astype(np.int8)
+    times = random.integers(-32768, 32768, (filters, memory)).astype(np.int16)
+    loud = 2.0**30 / math.sqrt(inputs)
+    quiet = 2.0**27 / math.sqrt(rank * memory)
+    parts = [
+        random.uniform(0.3, 1, filters) * loud,
+        random.integers(-3000, 3000, filters),
+        random.uniform(0.3, 1, units) * quiet,
+        random.integers(-400, 400, units),
+    ]
+    parts = [part.astype(np.int32) for part in parts]
+    held = [[[int(v) for v in row] for row in sequence] for sequence in starts]
+    steps = x[:, None] if x.ndim == 2 else x
+    layer = (weights, times, parts, (8, 2))
+    y = np.array(
+        [[svdf_step(layer, v, held[n], rank) for v in steps[n]] for n in range(len(x))]
+    ).reshape(*shape[:-1], units)
+    one_call.write(
+        HERE / f"svdf_{name}",
+        "ember::quantized_svdf.out",
+        SVDF,
+        [
+            *(x, starts, Constant(weights), Constant(times)),
+            *(Constant(np.concatenate(parts)), 8, 2, rank),
+        ],
+        [y.astype(np.int8), np.array(held).reshape(starts.shape).astype(np.int16)],
+    )
+
+
 for kind in ("lstm", "gru"):
     case(kind, "one", (1, 1, 1), 1)
     case(kind, "small", (3, 1, 5), 3)
@@ -212,3 +269,10 @@ for kind in ("lstm", "gru"):
     case(kind, "quiet", (4, 1, 12), 10, result=(16384, 15, -128))
 for bits in (0, 6, 13, 15):
     case("lstm", f"cell_{bits}", (5, 1, 8), 10, cell_bits=bits)
+svdf("one", (1, 1), 1, 1)
+svdf("small", (1, 5), 3, 4)
+svdf("rank", (2, 17), 5, 9, rank=2)
+svdf("three", (1, 3, 8), 4, 7, rank=3)
+svdf("steps", (2, 4, 6), 9, 2)
+svdf("no_steps", (2, 0, 6), 3, 4)
+svdf("long", (1, 33), 4, 61)
