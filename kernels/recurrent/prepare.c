@@ -61,8 +61,8 @@ static ember_status_t set_weights(ember_recurrent_t *s, ember_node_t *node,
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "recurrent: scales");
     }
     of_x->multipliers = scales.data;
-    of_h->multipliers = of_x->multipliers + rows;
-    s->bias = of_h->multipliers + rows;
+    of_h->multipliers = ember_behind_s32(of_x->multipliers, rows);
+    s->bias = ember_behind_s32(of_h->multipliers, rows);
     return EMBER_OK;
 }
 

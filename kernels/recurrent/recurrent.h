@@ -94,6 +94,11 @@ EMBER_MUST_USE ember_status_t ember_products_s8_args(ember_products_s8_t *of,
                                                      ember_node_t *node,
                                                      uint32_t weights, uint32_t shift);
 
+// `count` numbers behind `at`; NULL stays, where memory is not there yet.
+static inline const int32_t *ember_behind_s32(const int32_t *at, int32_t count) {
+    return at == NULL ? NULL : at + count;
+}
+
 // How a core multiplies.
 typedef struct ember_recurrent_core {
     size_t (*bytes)(int32_t inner); // of `working`, a multiple of four

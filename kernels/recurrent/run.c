@@ -14,6 +14,9 @@ static ptrdiff_t place_of(const ember_recurrent_t *s, int32_t n, int32_t done) {
 
 // A state; where there is none, bytes of `none`.
 static void start(void *to, const void *from, size_t bytes, int32_t none) {
+    if (bytes == 0) {
+        return; // pointers may be NULL
+    }
     if (from == NULL) {
         memset(to, none, bytes);
     } else {

@@ -21,7 +21,7 @@ static bool set_sizes(ember_svdf_t *s, const arguments_t *args) {
 
     if (x->rank < 2 || x->rank > 3 || x->sizes[x->rank - 1] != s->of_x.inner ||
         times->rank != 2 || times->sizes[0] != filters || times->sizes[1] < 1 ||
-        filters > FILTERS || filters % s->rank != 0) {
+        filters < 1 || filters > FILTERS || filters % s->rank != 0) {
         return false;
     }
     s->count = x->sizes[0];
@@ -55,8 +55,8 @@ static ember_status_t set_outputs(ember_svdf_t *s, ember_node_t *node,
     s->y = args->y.data;
     s->next = args->next.data;
     s->of_x.multipliers = args->scales.data;
-    s->bias = s->of_x.multipliers + s->of_x.rows;
-    s->by_y = s->bias + s->of_x.rows;
+    s->bias = ember_behind_s32(s->of_x.multipliers, s->of_x.rows);
+    s->by_y = ember_behind_s32(s->bias, s->of_x.rows);
     return EMBER_OK;
 }
 

@@ -140,7 +140,7 @@ def test_an_svdf_is_one_operator_whose_state_is_int16(capsys: Any) -> None:
         for value in method.values
         if isinstance(value, Tensor) and value.sizes in ((1, 12, 5), (1, 4, 3))
     ]
-    assert states and {state.dtype.name for state in states} == {"int16"}
+    assert states and {state.dtype.name for state in states} == {"INT16"}
 
 
 def test_an_svdf_in_float_is_of_operators_of_aten(capsys: Any) -> None:
