@@ -1,4 +1,5 @@
-"""ExecuTorch's Cortex-M flow: int8 by its quantizer, then its own operators.
+"""ExecuTorch's Cortex-M flow: int8 by its quantizer, then its own operators; also with
+weights of int4, or with activations of int16.
 
 Weights are laid out, and kernel sums and scratch added, for the instruction set of one
 core; other cores run the program, too.
@@ -11,8 +12,10 @@ from typing import Any
 
 from ember.export import fusion, orders, quantising
 from ember.export.damage import Damage
-from ember.export.int4 import lowering
+from ember.export.int4 import lowering as int4_lowering
 from ember.export.int4 import quantizer as int4
+from ember.export.int16 import lowering as int16_lowering
+from ember.export.int16 import quantizer as int16
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -28,18 +31,18 @@ def quantised(
     model: Any,
     calibration: Sequence[Sample],
     damage: Damage | None = None,
-    *,
-    narrow: bool = False,
+    quantize: str = "int8",
 ) -> Any:
-    """Quantise a model in evaluation mode to int8, calibrated by inputs; if `narrow`,
-    with weights of int4."""
-    if narrow:
-        return quantising.calibrated(
-            model, calibration, int4.quantizer(), _LAYERS, damage, int4.round_weights
-        )
+    """Quantise a model in evaluation mode, calibrated by inputs, as `--quantize` says:
+    int8, int4w8a or int16x8."""
     flow = need("executorch.backends.cortex_m.quantizer.quantizer")
+    quantizer, rounding = {
+        "int8": (flow.CortexMQuantizer, None),
+        "int4w8a": (int4.quantizer, int4.round_weights),
+        "int16x8": (int16.quantizer, None),
+    }[quantize]
     return quantising.calibrated(
-        model, calibration, flow.CortexMQuantizer(), _LAYERS, damage
+        model, calibration, quantizer(), _LAYERS, damage, rounding
     )
 
 
@@ -63,15 +66,15 @@ def lowered(
         compile_config=config,
         generate_etrecord=recorded,
     )
-    flow = passes.CortexMPassManager.pass_list
+    flow = fusion.passes(passes.CortexMPassManager.pass_list)
+    for narrower in (int4_lowering, int16_lowering):
+        flow = narrower.passes(flow)
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(
-        edge.exported_program(),
-        orders.passes(lowering.passes(fusion.passes(flow))),
-        target,
+        edge.exported_program(), orders.passes(flow), target
     )
     program = manager.transform()
-    lowering.drop_unused(program)
+    int4_lowering.drop_unused(program)
     fusion.check(program.graph)
     if not any(_computes(node) for node in program.graph.nodes):
         raise quantising.NothingQuantisedError(_LAYERS)
@@ -84,4 +87,4 @@ def _computes(node: Any) -> bool:
     name = str(node.target)
     if "quantize_per_tensor" in name:
         return False
-    return "cortex_m" in name or "int4" in name
+    return any(word in name for word in ("cortex_m", "int4", "int16"))

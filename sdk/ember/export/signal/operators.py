@@ -10,7 +10,7 @@ ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
 Those on images are in images.py, filters in filters.py, layers with weights of int4 in
-ember/export/int4/operators.py.
+ember/export/int4/operators.py, those with activations of int16 in ember/export/int16.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.int4 import operators as int4
+from ember.export.int16 import operators as int16
 from ember.export.packages import need
 from ember.export.signal import filters, images
 
@@ -38,7 +39,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (images, filters, int4):
+    for module in (images, filters, int4, int16):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
@@ -46,6 +47,7 @@ def defined() -> Any:
         "band_mm": _band_mm_shape,
         "biquads": filters.biquads_shape,
         **int4.SHAPES,
+        **int16.SHAPES,
     }
     for name, shape in shapes.items():
         library.impl(name, shape, "Meta")
