@@ -29,6 +29,12 @@ typedef struct ember_mul_s16 {
 EMBER_MUST_USE ember_status_t ember_add_s16_prepare(ember_node_t *node, void *state);
 EMBER_MUST_USE ember_status_t ember_mul_s16_prepare(ember_node_t *node, void *state);
 
+// Whether both operands have an element of their own for each of y's.
+static inline bool ember_pair_s16_dense(const ember_pair_s8_t *pair) {
+    const int32_t size = (int32_t)sizeof(int16_t);
+    return pair->a.step == size && pair->b.step == size;
+}
+
 // The operands of a row, and the steps to their next elements.
 typedef struct ember_row_s16 {
     const int16_t *a;

@@ -143,6 +143,16 @@ static inline int8x16_t vminq_s8(int8x16_t a, int8x16_t b) {
     return (a & which) | (b & ~which);
 }
 
+static inline int16x8_t vmaxq_s16(int16x8_t a, int16x8_t b) {
+    const int16x8_t which = a > b;
+    return (a & which) | (b & ~which);
+}
+
+static inline int16x8_t vminq_s16(int16x8_t a, int16x8_t b) {
+    const int16x8_t which = a < b;
+    return (a & which) | (b & ~which);
+}
+
 static inline int32x4_t vmaxq_s32(int32x4_t a, int32x4_t b) {
     const int32x4_t which = a > b;
     return (a & which) | (b & ~which);

@@ -303,3 +303,38 @@ steep = np.where(np.arange(513) % 2 == 0, LEAST, MOST).astype(np.int16)
 smooth = np.tanh(np.linspace(-4, 4, 513))
 table("table", (5, 7), np.round(smooth * MOST).astype(np.int16))
 table("table_steep", (64,), steep)
+
+STEP = (
+    "(Tensor input, float scale, int zero_point, int quant_min, int quant_max,"
+    f" ScalarType dtype, {OUT}"
+)
+SHORT = 2  # the ScalarType of int16
+
+
+def step_to(name, count, scale, ends, special=()):
+    x = random.normal(0, 20000 * scale, count).astype(np.float32)
+    x[: len(special)] = special
+    with np.errstate(all="ignore"):
+        scaled_ = x * np.float32(1 / scale)
+    y = np.rint(np.clip(np.nan_to_num(scaled_, nan=0.0), *ends)).astype(np.int16)
+    arguments = [x, scale, 0, *ends, SHORT]
+    operator = "cortex_m::quantize_per_tensor.out"
+    one_call.write(HERE / name, operator, STEP, arguments, [y])
+
+
+def step_from(name, count, scale):
+    x = numbers((count,))
+    y = x.astype(np.float32) * np.float32(scale)
+    arguments = [x, scale, 0, *FULL, SHORT]
+    operator = "cortex_m::dequantize_per_tensor.out"
+    one_call.write(HERE / name, operator, STEP, arguments, [y])
+
+
+PLAIN = (-MOST, MOST)
+for count in (1, 7, 8, 21):
+    step_to(f"to_{count}", count, 0.0123, PLAIN)
+    step_from(f"from_{count}", count, 0.0123)
+step_to("to_narrow", 20, 0.5, (-100, 30))
+halves = (0.5, 1.5, -0.5, -2.5, 32766.5, -32767.5, 1e9, -1e9)
+step_to("to_halves", 20, 1.0, PLAIN, halves)
+step_to("to_special", 20, 1.0, PLAIN, (np.nan, np.inf, -np.inf, 1e-40, -0.0))
