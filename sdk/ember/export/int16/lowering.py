@@ -31,7 +31,7 @@ def passes(flow: list[type]) -> list[type]:
 
 
 @dataclass(frozen=True)
-class Step:
+class QuantizedCall:
     """An operator, what limits its result, and the step to int16 behind."""
 
     node: Any
@@ -61,14 +61,14 @@ class Int16Operators:
             module.recompile()
         return results.PassResult(module, any(changed))
 
-    def _replace(self, step: Step) -> bool:
+    def _replace(self, step: QuantizedCall) -> bool:
         make = self._maker(name(step.node))
-        made = make(step) if make is not None else None
-        if made is None:
+        replacement = make(step) if make is not None else None
+        if replacement is None:
             if make is not None:
                 _leave_float(step)
             return False
-        target, arguments = made
+        target, arguments = replacement
         with step.quantize.graph.inserting_before(step.quantize):
             call = step.quantize.graph.call_function(target, arguments)
         call.meta = {
@@ -77,8 +77,8 @@ class Int16Operators:
         step.quantize.replace_all_uses_with(call)
         return True
 
-    def _maker(self, operator: str) -> Callable[[Step], Any] | None:
-        makers: dict[str, Callable[[Step], Any]] = {
+    def _maker(self, operator: str) -> Callable[[QuantizedCall], Any] | None:
+        makers: dict[str, Callable[[QuantizedCall], Any]] = {
             "aten.linear.default": self._linear,
             "aten.convolution.default": self._convolution,
             "aten.add.Tensor": _sum,
@@ -93,17 +93,17 @@ class Int16Operators:
 
     # --- layers -----------------------------------------------------------------------
 
-    def _linear(self, step: Step) -> Any:
+    def _linear(self, step: QuantizedCall) -> Any:
         layer = self._layer(step)
         if layer is None:
             return None
         weights, bias, scales = layer
         held = self._hold(step, "weights", weights), self._hold(step, "bias", bias)
         x = step.node.args[0].args[0]
-        made = (x, *held, *self._scales(step, scales), *step.ends)
-        return _ember().quantized_linear_int16.default, made
+        arguments = (x, *held, *self._scales(step, scales), *step.ends)
+        return _ember().quantized_linear_int16.default, arguments
 
-    def _convolution(self, step: Step) -> Any:
+    def _convolution(self, step: QuantizedCall) -> Any:
         stride, padding, dilation, transposed, _, groups = step.node.args[3:9]
         layer = None if transposed else self._layer(step)
         if layer is None:
@@ -118,10 +118,10 @@ class Int16Operators:
         )
         window = (list(stride), list(padding), list(dilation))
         x = step.node.args[0].args[0]
-        made = (x, *held, *window, *self._scales(step, scales), *step.ends)
-        return getattr(_ember(), f"quantized_{operator}_int16").default, made
+        arguments = (x, *held, *window, *self._scales(step, scales), *step.ends)
+        return getattr(_ember(), f"quantized_{operator}_int16").default, arguments
 
-    def _layer(self, step: Step) -> tuple[Any, Any, Any] | None:
+    def _layer(self, step: QuantizedCall) -> tuple[Any, Any, Any] | None:
         """Weights, biases and what scales the sums of each filter; None if one of them
         is not what the quantizer makes."""
         x, weights = step.node.args[:2]
@@ -136,7 +136,7 @@ class Int16Operators:
         whole, scales, biases = fitted(integers, given, real, x.args[1])
         return whole, biases, scales * x.args[1] / step.scale
 
-    def _scales(self, step: Step, scales: Any) -> tuple[Any, Any]:
+    def _scales(self, step: QuantizedCall, scales: Any) -> tuple[Any, Any]:
         torch = need("torch")
         pairs = [_multiplier(scale) for scale in scales.tolist()]
         multipliers, shifts = (
@@ -148,7 +148,7 @@ class Int16Operators:
             self._hold(step, "shifts", shifts),
         )
 
-    def _table(self, step: Step) -> Any:
+    def _table(self, step: QuantizedCall) -> Any:
         torch = need("torch")
         x = step.node.args[0]
         if not _is(x, "dequantize"):
@@ -168,7 +168,7 @@ class Int16Operators:
             return None
         return utils.get_param_tensor(self.program, node)
 
-    def _hold(self, step: Step, role: str, tensor: Any) -> Any:
+    def _hold(self, step: QuantizedCall, role: str, tensor: Any) -> Any:
         """A constant of the program: before its inputs."""
         if tensor is None:
             return None
@@ -192,17 +192,17 @@ def _ember() -> Any:
     return need("executorch.exir.dialects._ops").ops.edge.ember
 
 
-def _step(quantize: Any) -> Step:
+def _step(quantize: Any) -> QuantizedCall:
     node = quantize.args[0]
     scale, _, low, high = quantize.args[1:5]
     if name(node) in _ACTIVATIONS and _alone(node.args[0], _BOUNDED):
         bounds = _bounds(node, scale)
         if bounds is not None:
-            return Step(node.args[0], quantize, scale, *bounds)
-    return Step(node, quantize, scale, low, high)
+            return QuantizedCall(node.args[0], quantize, scale, *bounds)
+    return QuantizedCall(node, quantize, scale, low, high)
 
 
-def _drop(step: Step) -> bool:
+def _drop(step: QuantizedCall) -> bool:
     """Outputs that stay float need no step to int16 and back."""
     back = list(step.quantize.users)
     readers = [user for node in back for user in node.users]
@@ -215,7 +215,7 @@ def _drop(step: Step) -> bool:
     return True
 
 
-def _leave_float(step: Step) -> None:
+def _leave_float(step: QuantizedCall) -> None:
     """The flow leaves alone what is not marked as quantised."""
     marks = need("executorch.backends.arm.common.annotation_meta").ArmAnnotationInfo
     for node in (step.node, step.quantize.args[0]):
@@ -257,12 +257,12 @@ def _multiplier(scale: float) -> tuple[int, int]:
     return (multiplier, shift) if shift >= -31 else (0, 0)  # less than any sum shows
 
 
-def _operands(step: Step) -> tuple[Any, Any] | None:
+def _operands(step: QuantizedCall) -> tuple[Any, Any] | None:
     pair = step.node.args[:2]
     return pair if all(_is(x, "dequantize") for x in pair) else None
 
 
-def _sum(step: Step) -> Any:
+def _sum(step: QuantizedCall) -> Any:
     pair = _operands(step)
     if pair is None or step.node.kwargs.get("alpha", 1) != 1:
         return None
@@ -270,31 +270,31 @@ def _sum(step: Step) -> Any:
     for shift in range(_SHIFT, 0, -1):
         a, b = (round(math.ldexp(ratio, shift)) for ratio in ratios)
         if max(a, b) <= _MULTIPLIER and -LEAST * (a + b) + (1 << shift - 1) < 1 << 31:
-            made = (*(x.args[0] for x in pair), a, b, shift, *step.ends)
-            return _ember().quantized_add_int16.default, made
+            arguments = (*(x.args[0] for x in pair), a, b, shift, *step.ends)
+            return _ember().quantized_add_int16.default, arguments
     raise SdkError(
         f"the result of {step.node.name} is too small beside what it adds for int16",
         hint="calibrate with samples that reach its range, or leave out --quantize",
     )
 
 
-def _product(step: Step) -> Any:
+def _product(step: QuantizedCall) -> Any:
     pair = _operands(step)
     if pair is None:
         return None
     scale = _multiplier(pair[0].args[1] * pair[1].args[1] / step.scale)
-    made = (*(x.args[0] for x in pair), *scale, *step.ends)
-    return _ember().quantized_mul_int16.default, made
+    arguments = (*(x.args[0] for x in pair), *scale, *step.ends)
+    return _ember().quantized_mul_int16.default, arguments
 
 
-def _mean(step: Step) -> Any:
+def _mean(step: QuantizedCall) -> Any:
     x, kernel, stride, padding, ceil, include, divisor = _pool_arguments(step.node)
     if ceil or divisor is not None or not _is(x, "dequantize"):
         return None
     if x.args[1] != step.scale:
         return None
-    made = (x.args[0], list(kernel), list(stride), list(padding), include)
-    return _ember().quantized_avg_pool2d_int16.default, made
+    arguments = (x.args[0], list(kernel), list(stride), list(padding), include)
+    return _ember().quantized_avg_pool2d_int16.default, arguments
 
 
 def _pool_arguments(node: Any) -> tuple[Any, ...]:
@@ -303,7 +303,7 @@ def _pool_arguments(node: Any) -> tuple[Any, ...]:
     return (*given[:2], given[2] or given[1], *given[3:])
 
 
-def _same(step: Step) -> Any:
+def _same(step: QuantizedCall) -> Any:
     """The operator itself, which takes int16."""
     x = step.node.args[0]
     if not _is(x, "dequantize") or x.args[1] != step.scale:
@@ -311,7 +311,7 @@ def _same(step: Step) -> Any:
     return step.node.target, (x.args[0], *step.node.args[1:])
 
 
-def _padded(step: Step) -> Any:
+def _padded(step: QuantizedCall) -> Any:
     x, widths, *value = step.node.args
     if not _is(x, "dequantize") or x.args[1] != step.scale:
         return None
@@ -320,7 +320,7 @@ def _padded(step: Step) -> Any:
     return step.node.target, (x.args[0], widths, limited)
 
 
-def _limited(step: Step) -> Any:
+def _limited(step: QuantizedCall) -> Any:
     x = step.node.args[0]
     if not _is(x, "dequantize") or x.args[1] != step.scale:
         return None

@@ -174,8 +174,8 @@ def _image_shape(
         for axis in range(2)
         if (reach := dilation[axis] * (kernel[axis] - 1)) >= 0
     ]
-    made = input.new_empty([input.shape[0], channels, *sizes])
-    return made.to(memory_format=need("torch").channels_last)
+    image = input.new_empty([input.shape[0], channels, *sizes])
+    return image.to(memory_format=need("torch").channels_last)
 
 
 def _conv2d_shape(input: Any, weights: Any, bias: Any, *window: Any) -> Any:

@@ -55,10 +55,10 @@ def _patterns() -> dict[Any, Any]:
     """Patterns of the flow, with its checks of shapes and layouts alone."""
     support = need("executorch.backends.cortex_m.quantizer.quantizer_support")
     aten = need("torch").ops.aten
-    known = support.CORTEX_M_QUANTIZER_SUPPORT_DICT
+    supported = support.CORTEX_M_QUANTIZER_SUPPORT_DICT
     patterns = {
         pattern: _accepting(check)
-        for pattern, check in known.items()
+        for pattern, check in supported.items()
         if not any(word in str(target) for target in pattern for word in _FLOAT)
     }
     plain, named = aten.hardtanh.default, aten.relu6.default
