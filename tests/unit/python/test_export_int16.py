@@ -139,6 +139,17 @@ def test_a_model_of_other_operators_is_refused(capsys: Any) -> None:
 
 
 @pytest.mark.export
+@pytest.mark.usefixtures("torch")
+def test_a_sum_that_cancels_is_refused(capsys: Any) -> None:
+    forward = "return x * 1.0 + x * -0.99999"
+    file = written("pass", forward, "torch.linspace(-1, 1, 12)")
+    words = ["export", file, "--board", "mps2-an386", "-o", "wide.bpte"]
+    assert cli.main([*words, "--quantize", "int16x8"]) == 1
+    assert "too small beside what it adds for int16" in capsys.readouterr().err
+    assert not Path("wide.bpte").exists()
+
+
+@pytest.mark.export
 def test_the_edges_are_named_as_the_activations_are(torch: Any, capsys: Any) -> None:
     file = written(LAYER, "return self.a(x)", "torch.randn(3, 12)")
     words = ["export", file, "--board", "mps2-an386", "--quantize", "int16x8"]

@@ -254,7 +254,7 @@ def _is(node: Any, word: str) -> bool:
 def _multiplier(scale: float) -> tuple[int, int]:
     utils = need("executorch.backends.cortex_m.passes.passes_utils")
     multiplier, shift = utils.quantize_multiplier_aot(scale)
-    return (multiplier, shift) if shift >= -31 else (0, 0)  # less than any sum shows
+    return (multiplier, shift) if shift >= -31 else (0, -1)  # no sum shows
 
 
 def _operands(step: QuantizedCall) -> tuple[Any, Any] | None:
