@@ -130,7 +130,7 @@ def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improv
         chosen.needs,
         rules.allowed(job.board),
         rules.pins,
-        smallest=rules.smallest,
+        optimize=job.options.optimize,
     )
     return model if after is model.program else repack.again(model, after, rules.known)
 
