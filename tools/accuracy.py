@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The digit classifier in float32, in int8 and with weights of int4: its accuracy,
-measured on boards.
+"""The digit classifier in float32, in int8, with weights of int4 and with activations
+of int16: its accuracy, measured on boards.
 
 All 360 images that the network never saw go through the test runner's firmware on each
 board; the answers are those of the board.
@@ -60,13 +60,14 @@ def answers(case: Case, board: str) -> tuple[np.ndarray, int | None]:
 
 
 def measure(board: str) -> list[Accuracy]:
-    """float32, int8 as it is exported for the board's core, and weights of int4."""
+    """float32, int8 as it is exported for the board's core, and other widths."""
     images = np.load(FOLDER / "test_images.npy")
     labels = np.load(FOLDER / "test_labels.npy")
     target = "m55" if "mve" in boards.load(board).isa else "m4"
     found: list[Accuracy] = []
     first: np.ndarray | None = None
-    for name in ("digits", f"digits_int8_{target}", "digits_int4"):
+    names = ("digits", f"digits_int8_{target}", "digits_int4", "digits_int16")
+    for name in names:
         case = case_of(name, images)
         seen, count = answers(case, board)
         first = seen if first is None else first

@@ -6,9 +6,9 @@
 
 enum { OPERANDS = 3, COLUMNS = OPERANDS + 1 }; // of a walk's table: size, y, a, b
 
-static bool all_s8(const ember_tensor_t *tensors) {
-    return tensors[0].dtype == EMBER_S8 && tensors[1].dtype == EMBER_S8 &&
-           tensors[2].dtype == EMBER_S8;
+static bool all_are(const ember_tensor_t *tensors, ember_dtype_t dtype) {
+    return tensors[0].dtype == dtype && tensors[1].dtype == dtype &&
+           tensors[2].dtype == dtype;
 }
 
 // The shape of tensors[0] from those behind it.
@@ -25,9 +25,10 @@ static __attribute__((noinline)) bool set_rows(ember_pair_s8_t *pair,
     const ember_tensor_t *const operands[] = {&tensors[0], &tensors[1], &tensors[2]};
     if (ember_tensor_same_layout(&tensors[0], &tensors[1]) &&
         ember_tensor_same_layout(&tensors[0], &tensors[2])) { // as most are
+        const int32_t size = (int32_t)ember_dtype_size(tensors[0].dtype);
         *pair = (ember_pair_s8_t){.y = pair->y,
-                                  .a = {.x = pair->a.x, .step = 1},
-                                  .b = {.x = pair->b.x, .step = 1},
+                                  .a = {.x = pair->a.x, .step = size},
+                                  .b = {.x = pair->b.x, .step = size},
                                   .rows = 1,
                                   .count = tensors[0].numel};
         return true;
@@ -44,8 +45,8 @@ static __attribute__((noinline)) bool set_rows(ember_pair_s8_t *pair,
     return dims == 1 || dims == 2;
 }
 
-ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
-                                     uint32_t a, uint32_t b) {
+static ember_status_t read_pair(ember_node_t *node, ember_pair_s8_t *pair, uint32_t a,
+                                uint32_t b, ember_dtype_t dtype) {
     ember_tensor_t tensors[OPERANDS];
     int32_t sizes[EMBER_MAX_RANK];
     uint32_t rank = 0;
@@ -55,14 +56,14 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
     ember_node_tensor(node, b, &tensors[2]);
     if (!shape_of(tensors, sizes, &rank)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "int8 operands: the shapes do not broadcast");
+                               "operands: the shapes do not broadcast");
     }
     ember_node_output(node, count < 2 ? 0 : count - 2, rank, sizes, &tensors[0]);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (!all_s8(tensors)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "int8 operands: dtype");
+    if (!all_are(tensors, dtype)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "operands: dtype");
     }
     *pair = (ember_pair_s8_t){.y = tensors[0].data};
     pair->a.x = tensors[1].data;
@@ -71,10 +72,19 @@ ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
         return EMBER_OK;
     }
     if (!set_rows(pair, tensors)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "int8 operands: dim orders differ");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "operands: dim orders differ");
     }
     return EMBER_OK;
+}
+
+ember_status_t ember_pair_s8_prepare(ember_node_t *node, ember_pair_s8_t *pair,
+                                     uint32_t a, uint32_t b) {
+    return read_pair(node, pair, a, b, EMBER_S8);
+}
+
+ember_status_t ember_pair_prepare(ember_node_t *node, ember_pair_s8_t *pair,
+                                  ember_dtype_t dtype) {
+    return read_pair(node, pair, 0, 1, dtype);
 }
 
 ember_status_t ember_pair_s8_plain_prepare(ember_node_t *node, void *state) {

@@ -26,6 +26,12 @@ EMBER_MUST_USE ember_status_t ember_pair_s8_prepare(ember_node_t *node,
                                                     ember_pair_s8_t *pair, uint32_t a,
                                                     uint32_t b);
 
+// The same of the first two arguments for another dtype: pointers are to its elements,
+// rows and steps are in bytes.
+EMBER_MUST_USE ember_status_t ember_pair_prepare(ember_node_t *node,
+                                                 ember_pair_s8_t *pair,
+                                                 ember_dtype_t dtype);
+
 // The same for kernels whose arguments are two tensors; `state` begins with the pair.
 // _dense_: both operands have an element of their own for each of y's.
 EMBER_MUST_USE ember_status_t ember_pair_s8_plain_prepare(ember_node_t *node,

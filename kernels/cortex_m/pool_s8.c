@@ -29,15 +29,17 @@ static int32_t windows(int32_t size, int32_t kernel, int32_t stride, int32_t pad
     return (int32_t)((uint32_t)room / (uint32_t)stride) + 1;
 }
 
-static void image_of(ember_image_s8_t *image, const ember_tensor_t *tensor) {
+// Elements have `size` bytes.
+static void image_of(ember_image_s8_t *image, const ember_tensor_t *tensor,
+                     int32_t size) {
     int32_t strides[EMBER_MAX_RANK];
     ember_tensor_strides(tensor, strides);
     image->height = tensor->sizes[2];
     image->width = tensor->sizes[3];
-    image->batch = strides[0];
-    image->channel = tensor->sizes[1] == 1 ? 1 : strides[1];
-    image->row = strides[2];
-    image->column = strides[3];
+    image->batch = strides[0] * size;
+    image->channel = (tensor->sizes[1] == 1 ? 1 : strides[1]) * size;
+    image->row = strides[2] * size;
+    image->column = strides[3] * size;
 }
 
 // The most elements of a window: what is outside the image is skipped.
@@ -50,8 +52,8 @@ static uint32_t taps_of(const ember_pool_s8_t *pool, const ember_tensor_t *x) {
     return taps;
 }
 
-ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
-                                     uint32_t out) {
+static ember_status_t read(ember_node_t *node, ember_pool_s8_t *pool, uint32_t out,
+                           ember_dtype_t dtype) {
     ember_tensor_t x;
     ember_tensor_t y;
     int32_t sizes[4];
@@ -79,17 +81,28 @@ ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    if (x.dtype != EMBER_S8 || y.dtype != EMBER_S8) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "pool: not int8");
+    if (x.dtype != dtype || y.dtype != dtype) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "pool: dtype");
     }
     ember_node_work(node, y.numel, taps_of(pool, &x));
     pool->x = x.data;
     pool->y = y.data;
     pool->batches = y.numel > 0 ? sizes[0] : 0;
     pool->channels = sizes[1];
-    image_of(&pool->in, &x);
-    image_of(&pool->out, &y);
+    const int32_t size = (int32_t)ember_dtype_size(dtype);
+    image_of(&pool->in, &x, size);
+    image_of(&pool->out, &y, size);
     return EMBER_OK;
+}
+
+ember_status_t ember_pool_s8_prepare(ember_node_t *node, ember_pool_s8_t *pool,
+                                     uint32_t out) {
+    return read(node, pool, out, EMBER_S8);
+}
+
+ember_status_t ember_pool_s16_prepare(ember_node_t *node, ember_pool_s8_t *pool,
+                                      uint32_t out) {
+    return read(node, pool, out, EMBER_S16);
 }
 
 // Clips window `at` of a dimension to the image: [*first, past).

@@ -7,7 +7,7 @@
 
 #include "ember/node.h"
 
-// An image: steps are in elements.
+// An image: steps are in bytes.
 typedef struct ember_image_s8 {
     int32_t height;
     int32_t width;
@@ -34,6 +34,11 @@ typedef struct ember_pool_s8 {
 EMBER_MUST_USE ember_status_t ember_pool_s8_prepare(ember_node_t *node,
                                                     ember_pool_s8_t *pool,
                                                     uint32_t out);
+
+// The same for int16.
+EMBER_MUST_USE ember_status_t ember_pool_s16_prepare(ember_node_t *node,
+                                                     ember_pool_s8_t *pool,
+                                                     uint32_t out);
 
 // A window: its first element of channel 0, and its rows and columns in the image, at
 // least one each.

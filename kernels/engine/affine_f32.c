@@ -5,6 +5,9 @@
 
 enum { EXACT = 1 << 24 }; // float32 holds all integers up to here
 
+#define FACTOR_MIN 0x1p-126f // a normal number
+#define FACTOR_MAX 0x1p120f  // denormals times this round to 0
+
 // Without conversions between 64-bit integers and floats: on cores without an
 // instruction for them, the library's functions are larger than the kernels.
 static float float_of(int64_t number) {
@@ -66,8 +69,8 @@ static bool read_zero_point(ember_affine_f32_t *affine, ember_node_t *node) {
             tensor.dtype == EMBER_S32 || tensor.dtype == EMBER_S64);
 }
 
-ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t *node,
-                                        bool quantize) {
+static ember_status_t read(ember_affine_f32_t *affine, ember_node_t *node,
+                           bool quantize) {
     ember_tensor_t x;
     ember_tensor_t y;
 
@@ -86,10 +89,30 @@ ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t
     affine->y = y.data;
     affine->count = x.numel;
     affine->integers = integers->dtype;
-    const bool bytes = integers->dtype == EMBER_S8 || integers->dtype == EMBER_U8;
-    return simple && bytes && real->dtype == EMBER_F32 &&
-                   ember_tensor_same_layout(&x, &y) &&
+    return simple && real->dtype == EMBER_F32 && ember_tensor_same_layout(&x, &y) &&
                    ember_node_int(node, 5) == integers->dtype
+               ? EMBER_OK
+               : EMBER_UNSUPPORTED;
+}
+
+ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t *node,
+                                        bool quantize) {
+    const ember_status_t status = read(affine, node, quantize);
+    const bool bytes = affine->integers == EMBER_S8 || affine->integers == EMBER_U8;
+
+    return status != EMBER_OK || bytes ? status : EMBER_UNSUPPORTED;
+}
+
+ember_status_t ember_affine_s16_prepare(ember_affine_f32_t *affine, ember_node_t *node,
+                                        bool quantize) {
+    const ember_status_t status = read(affine, node, quantize);
+    const bool constant = affine->scale == NULL && affine->zero == NULL;
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    return affine->integers == EMBER_S16 && constant && affine->zero_point == 0.0f &&
+                   affine->factor >= FACTOR_MIN && affine->factor <= FACTOR_MAX
                ? EMBER_OK
                : EMBER_UNSUPPORTED;
 }

@@ -38,6 +38,22 @@ static inline int16x8_t vmullbq_int_s8(int8x16_t a, int8x16_t b) {
     return made;
 }
 
+static inline int32x4_t vmullbq_int_s16(int16x8_t a, int16x8_t b) {
+    int32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        made[i] = a[2 * i] * b[2 * i];
+    }
+    return made;
+}
+
+static inline int32x4_t vmulltq_int_s16(int16x8_t a, int16x8_t b) {
+    int32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        made[i] = a[2 * i + 1] * b[2 * i + 1];
+    }
+    return made;
+}
+
 static inline int16x8_t vmulltq_int_s8(int8x16_t a, int8x16_t b) {
     int16x8_t made = {0};
     for (int i = 0; i < 8; i++) {
@@ -119,6 +135,19 @@ static inline int32_t vmladavaq_s8(int32_t sum, int8x16_t a, int8x16_t b) {
     return vmladavaq_p_s8(sum, a, b, 0xffff);
 }
 
+static inline int32_t vmladavaq_p_s16(int32_t sum, int16x8_t a, int16x8_t b,
+                                      mve_pred16_t lanes) {
+    for (int i = 0; i < 8; i++) {
+        const int32_t product = ember_mve_byte(lanes, 2 * i) ? a[i] * b[i] : 0;
+        sum = (int32_t)((uint32_t)sum + (uint32_t)product); // it wraps
+    }
+    return sum;
+}
+
+static inline int32_t vmladavaq_s16(int32_t sum, int16x8_t a, int16x8_t b) {
+    return vmladavaq_p_s16(sum, a, b, 0xffff);
+}
+
 static inline int64_t vmlaldavaq_s16(int64_t sum, int16x8_t a, int16x8_t b) {
     for (int i = 0; i < 8; i++) {
         sum = (int64_t)((uint64_t)sum + (uint64_t)((int64_t)a[i] * b[i])); // it wraps
@@ -164,11 +193,23 @@ static inline float32x4_t vcvtq_f32_s32(int32x4_t a) {
     return (float32x4_t){(float)a[0], (float)a[1], (float)a[2], (float)a[3]};
 }
 
+typedef struct float32x4x2 {
+    float32x4_t val[2];
+} float32x4x2_t;
+
 typedef struct float32x4x4 {
     float32x4_t val[4];
 } float32x4x4_t;
 
 // Every fourth number, starting with the first, second, third or fourth.
+static inline float32x4x2_t vld2q_f32(const float *at) {
+    float32x4x2_t made;
+    for (int i = 0; i < 2; i++) {
+        made.val[i] = (float32x4_t){at[i], at[2 + i], at[4 + i], at[6 + i]};
+    }
+    return made;
+}
+
 static inline float32x4x4_t vld4q_f32(const float *at) {
     float32x4x4_t made;
     for (int i = 0; i < 4; i++) {

@@ -63,6 +63,10 @@ static inline int16x8_t vldrhq_z_s16(const int16_t *at, mve_pred16_t lanes) {
     return made;
 }
 
+static inline int16x8_t vldrbq_s16(const int8_t *at) {
+    return vldrbq_z_s16(at, 0xffff);
+}
+
 static inline int16x8_t vldrhq_s16(const int16_t *at) {
     return vldrhq_z_s16(at, 0xffff);
 }
@@ -71,6 +75,14 @@ static inline uint32x4_t vldrhq_z_u32(const uint16_t *at, mve_pred16_t lanes) {
     uint32x4_t made = {0};
     for (int i = 0; i < 4; i++) {
         made[i] = ember_mve_on(lanes, i) ? at[i] : 0;
+    }
+    return made;
+}
+
+static inline int32x4_t vldrhq_z_s32(const int16_t *at, mve_pred16_t lanes) {
+    int32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        made[i] = ember_mve_byte(lanes, 4 * i) ? at[i] : 0;
     }
     return made;
 }
@@ -127,6 +139,22 @@ static inline void vstrbq_p_s8(int8_t *at, int8x16_t value, mve_pred16_t lanes) 
 
 static inline void vstrbq_s8(int8_t *at, int8x16_t value) {
     vstrbq_p_s8(at, value, 0xffff);
+}
+
+static inline void vstrhq_p_s16(int16_t *at, int16x8_t value, mve_pred16_t lanes) {
+    for (int i = 0; i < 8; i++) {
+        if (ember_mve_byte(lanes, 2 * i)) {
+            at[i] = value[i];
+        }
+    }
+}
+
+static inline void vstrhq_p_s32(int16_t *at, int32x4_t value, mve_pred16_t lanes) {
+    for (int i = 0; i < 4; i++) {
+        if (ember_mve_byte(lanes, 4 * i)) {
+            at[i] = (int16_t)value[i];
+        }
+    }
 }
 
 static inline void vstrhq_s16(int16_t *at, int16x8_t value) {

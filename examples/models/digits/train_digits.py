@@ -14,6 +14,7 @@ itself, the same bytes every time:
     digits_int8_m55.pte, digits_int8_m4.pte
                        the same network in int8, by ExecuTorch's Cortex-M flow
     digits_int4.pte    the same with weights of int4
+    digits_int16.pte   with activations of int16
 """
 
 from __future__ import annotations
@@ -99,13 +100,16 @@ def write_int8(model: nn.Module, known: Tensor) -> None:
         (HERE / f"digits_int8_{target}.pte").write_bytes(exported.files["model.pte"])
 
 
-def write_int4(model: nn.Module, known: Tensor) -> None:
-    """Quantise the trained network to int8 with weights of int4, for all boards."""
+def write_other(model: nn.Module, known: Tensor) -> None:
+    """Quantise the trained network to int8 with weights of int4, and to int16 with
+    weights of int8, for all boards."""
     seen = tuple((image[None],) for image in known[:CALIBRATION])
     source = Source(HERE / "train_digits.py", model.eval(), seen[0])
-    with torch.no_grad():
-        lowered = flows.lower(source, "cortex_m", "int4w8a", "cortex-m4", seen)
-    (HERE / "digits_int4.pte").write_bytes(lowered.content)
+    widths: dict[str, flows.Quantize] = {"int4": "int4w8a", "int16": "int16x8"}
+    for name, quantize in widths.items():
+        with torch.no_grad():
+            lowered = flows.lower(source, "cortex_m", quantize, "cortex-m4", seen)
+        (HERE / f"digits_{name}.pte").write_bytes(lowered.content)
 
 
 def main() -> None:
@@ -134,7 +138,7 @@ def main() -> None:
     write_case(exported, HERE / "case")
 
     write_int8(model, scaled(known))
-    write_int4(model, scaled(known))
+    write_other(model, scaled(known))
     right = accuracy(model, scaled(held), torch.from_numpy(held_labels))
     print(f"{len(exported.files['model.pte'])} bytes")
     print(f"accuracy on {len(held)} held-out images: {right:.2%}")

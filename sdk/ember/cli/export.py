@@ -34,16 +34,16 @@ def command(
     quantize: Annotated[
         Quantize | None,
         typer.Option(
-            metavar="int8|int4w8a|int8-dynamic|int4",
+            metavar="int8|int4w8a|int16x8|int8-dynamic|int4",
             help="Default: floating point.",
         ),
     ] = None,
     io: Annotated[
-        Literal["float", "int8"],
+        Literal["float", "int8", "int16"],
         typer.Option(
             "--io",
-            metavar="float|int8",
-            help="Inputs and outputs of int8 models; default: float.",
+            metavar="float|int8|int16",
+            help="Inputs and outputs of quantised models; default: float.",
         ),
     ] = "float",
     calibrate: Annotated[
@@ -108,7 +108,7 @@ def command(
         backend=backend,
         calibrate=calibrate,
         bundled=target.suffix == ".bpte",
-        int8_edges=io == "int8",
+        io=io,
         rules=plans.rules,
         measured=report is not None,
         recorded=record is not None,

@@ -1,4 +1,5 @@
-"""ExecuTorch's Cortex-M flow: int8 by its quantizer, then its own operators.
+"""ExecuTorch's Cortex-M flow: int8 by its quantizer, then its own operators; also with
+weights of int4, or with activations of int16.
 
 Weights are laid out, and kernel sums and scratch added, for the instruction set of one
 core; other cores run the program, too.
@@ -11,8 +12,10 @@ from typing import Any
 
 from ember.export import fusion, orders, quantising
 from ember.export.damage import Damage
-from ember.export.int4 import lowering
+from ember.export.int4 import lowering as int4_lowering
 from ember.export.int4 import quantizer as int4
+from ember.export.int16 import lowering as int16_lowering
+from ember.export.int16 import quantizer as int16
 from ember.export.packages import need
 from ember.export.recurrent import quantizer as recurrent
 from ember.export.source import Sample
@@ -29,24 +32,25 @@ def quantised(
     model: Any,
     calibration: Sequence[Sample],
     damage: Damage | None = None,
-    *,
-    narrow: bool = False,
+    quantize: str = "int8",
 ) -> tuple[Any, tuple[str, ...]]:
-    """Quantise a model in evaluation mode to int8, calibrated by inputs; if `narrow`,
-    with weights of int4. And what to say of layers that stay in float."""
+    """Quantise a model in evaluation mode, calibrated by inputs, as `--quantize` says:
+    int8, int4w8a or int16x8. And what to say of layers that stay in float."""
     flow = need("executorch.backends.cortex_m.quantizer.quantizer")
     configs = need("executorch.backends.cortex_m.quantizer.quantization_configs")
     activation = configs.INT8_PER_TENSOR_CONFIG.input_activation
-    known = int4.quantizer() if narrow else flow.CortexMQuantizer()
+    make, rounding = {
+        "int8": (flow.CortexMQuantizer, None),
+        "int4w8a": (int4.quantizer, int4.round_weights),
+        "int16x8": (int16.quantizer, None),
+    }[quantize]
     notes: list[str] = []
+    quantizer = make()
+    fusing = quantize != "int16x8"  # recurrent layers take int8
+    if fusing:
+        quantizer = recurrent.fusing(quantizer, activation, notes)
     model = quantising.calibrated(
-        model,
-        calibration,
-        recurrent.fusing(known, activation, notes),
-        _LAYERS,
-        damage,
-        int4.round_weights if narrow else None,
-        fusing=True,
+        model, calibration, quantizer, _LAYERS, damage, rounding, fusing=fusing
     )
     return model, tuple(notes)
 
@@ -71,15 +75,15 @@ def lowered(
         compile_config=config,
         generate_etrecord=recorded,
     )
-    flow = passes.CortexMPassManager.pass_list
+    flow = fusion.passes(passes.CortexMPassManager.pass_list)
+    for narrower in (int4_lowering, int16_lowering):
+        flow = narrower.passes(flow)
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = passes.CortexMPassManager(
-        edge.exported_program(),
-        orders.passes(lowering.passes(fusion.passes(flow))),
-        target,
+        edge.exported_program(), orders.passes(flow), target
     )
     program = manager.transform()
-    lowering.drop_unused(program)
+    int4_lowering.drop_unused(program)
     fusion.check(program.graph)
     if not any(_computes(node) for node in program.graph.nodes):
         raise quantising.NothingQuantisedError(_LAYERS)

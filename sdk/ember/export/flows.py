@@ -1,7 +1,8 @@
 """The exporter's flows: a model becomes a program, for each of four backends.
 
 portable   operators of ATen in floating point, as they are
-cortex_m   int8 by ExecuTorch's Cortex-M quantizer and passes, for one core
+cortex_m   int8 by ExecuTorch's Cortex-M quantizer and passes, for one core; int4w8a
+           and int16x8 by the same with other settings
 cadence    operators of the flow for Xtensa, int8 or float, for every board
 xnnpack    layers go to a delegate of XNNPACK: float, int8, int8-dynamic, int4
 """
@@ -37,11 +38,11 @@ from ember.export.quantised_io import Edges
 from ember.export.signal import pairs
 from ember.export.source import Sample, Source
 
-Quantize = Literal["int8", "int4w8a", "int8-dynamic", "int4"]
+Quantize = Literal["int8", "int4w8a", "int16x8", "int8-dynamic", "int4"]
 Backend = Literal["portable", "cortex_m", "cadence", "xnnpack"]
 _CAN: dict[Backend, tuple[Quantize | None, ...]] = {
     "portable": (None,),
-    "cortex_m": ("int8", "int4w8a"),
+    "cortex_m": ("int8", "int4w8a", "int16x8"),
     "cadence": (None, "int8"),
     "xnnpack": (None, "int8", "int8-dynamic", "int4"),
 }
@@ -87,7 +88,8 @@ def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
                 f"--quantize {quantize} depends on the board", hint="add --board NAME"
             )
         return "portable"
-    if quantize == "int4w8a" or (quantize == "int8" and board.port == "cortexm"):
+    wider = quantize in ("int4w8a", "int16x8")
+    if wider or (quantize == "int8" and board.port == "cortexm"):
         return "cortex_m"
     return "xnnpack" if quantize or board.port == "a64" else "portable"
 
@@ -125,7 +127,7 @@ def lower(
     core: str,
     calibration: Sequence[Sample],
     *,
-    int8_edges: bool = False,
+    integer_edges: bool = False,
     damage: Damage | None = None,
     recorded: bool = False,
 ) -> Lowered:
@@ -138,16 +140,16 @@ def lower(
     if pairs.has_complex(source.model, source.inputs):
         source = _in_pairs(source, quantize, plain=backend == "cadence")
     if backend == "cortex_m":
-        given = (source, core, calibration, int8_edges, damage, recorded)
-        return _cortex_m(*given, narrow=quantize == "int4w8a")
+        given = (source, core, calibration, integer_edges, damage, recorded)
+        return _cortex_m(*given, quantize=quantize or "int8")
     if backend == "xnnpack":
-        return _xnnpack(source, quantize, calibration, int8_edges, damage, recorded)
+        return _xnnpack(source, quantize, calibration, integer_edges, damage, recorded)
     if backend == "cadence":
         if damage is not None:
             raise UsageError("--report is not for the Cadence flow")
         if recorded:
             raise UsageError("--etrecord is not for the Cadence flow")
-        return _cadence(source, quantize, calibration, int8_edges)
+        return _cadence(source, quantize, calibration, integer_edges)
     return _portable(source, recorded)
 
 
@@ -200,11 +202,11 @@ def _cortex_m(
     source: Source,
     core: str,
     calibration: Sequence[Sample],
-    int8_edges: bool,
+    integer_edges: bool,
     damage: Damage | None,
     recorded: bool,
     *,
-    narrow: bool,
+    quantize: Quantize,
 ) -> Lowered:
     torch = need("torch")
     if source.dynamic is not None:
@@ -215,11 +217,12 @@ def _cortex_m(
     if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
     samples = [prepare(sample) for sample in calibration]
-    quantised, left = cortex_m.quantised(model, samples, damage, narrow=narrow)
+    quantised, left = cortex_m.quantised(model, samples, damage, quantize)
     exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
+    narrow = quantize == "int4w8a"
     notes = (*left, weights.note(exported, source.model, 8, narrow=narrow))
-    edges = quantised_io.take_off(exported) if int8_edges else Edges()
+    edges = quantised_io.take_off(exported) if integer_edges else Edges()
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core, edges.constants(), recorded)
         program = edge.exported_program()
@@ -236,7 +239,7 @@ def _cadence(
     source: Source,
     quantize: Quantize | None,
     calibration: Sequence[Sample],
-    int8_edges: bool,
+    integer_edges: bool,
 ) -> Lowered:
     if source.dynamic is not None:
         raise SdkError(
@@ -251,7 +254,7 @@ def _cadence(
         notes = (weights.note(exported, source.model, 8),)
     else:
         exported = cadence.traced(model, inputs)
-    edges = quantised_io.take_off(exported) if int8_edges else Edges()
+    edges = quantised_io.take_off(exported) if integer_edges else Edges()
     _say_strides(exported.graph.nodes)
     with _lines_of(exported):
         nodes = list(exported.graph.nodes)
@@ -269,7 +272,7 @@ def _xnnpack(
     source: Source,
     quantize: Quantize | None,
     calibration: Sequence[Sample],
-    int8_edges: bool,
+    integer_edges: bool,
     damage: Damage | None,
     recorded: bool,
 ) -> Lowered:
@@ -282,7 +285,7 @@ def _xnnpack(
     if quantize:
         bits = 4 if quantize == "int4" else 8
         notes = (*notes, weights.note(exported, source.model, bits))
-    edges = quantised_io.take_off(exported) if int8_edges else Edges()
+    edges = quantised_io.take_off(exported) if integer_edges else Edges()
     with _lines_of(exported):
         edge = xnnpack.delegated(
             exported,

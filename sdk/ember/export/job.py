@@ -21,7 +21,8 @@ from ember.model import interface
 from ember.model.interface import Edge
 from ember.select import gaps, selection
 
-_BY_SAMPLES = ("int8", "int4w8a", "int8-dynamic")  # these are calibrated
+_BY_SAMPLES = ("int8", "int4w8a", "int16x8", "int8-dynamic")  # these are calibrated
+_EDGES = {"int8": ("int8", "int4w8a"), "int16": ("int16x8",)}
 _TESTS = 4  # samples beside the example that a bundled program is tested on
 _CORE = "cortex-m55"  # whose layouts a program has that is for no board
 
@@ -37,7 +38,7 @@ class ExportOrder:
     calibrate: Path | None = None
     bundled: bool = True  # a .bpte
     rules: Rules = field(default_factory=Rules)
-    int8_edges: bool = False  # inputs and outputs stay int8
+    io: str = "float"  # or what inputs and outputs stay: int8, int16
     measured: bool = False  # what quantising does to each layer
     recorded: bool = False  # an ETRecord, for ExecuTorch's Inspector
 
@@ -62,8 +63,9 @@ def run(order: ExportOrder) -> Made:
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
     flows.check(backend, order.quantize, module)
-    if order.int8_edges and order.quantize not in ("int8", "int4w8a"):
-        raise UsageError("--io int8 needs --quantize int8 or int4w8a")
+    if order.io != "float" and order.quantize not in _EDGES[order.io]:
+        able = " or ".join(_EDGES[order.io])
+        raise UsageError(f"--io {order.io} needs --quantize {able}")
     given = (
         samples.read(order.calibrate, module.inputs)
         if order.calibrate
@@ -112,7 +114,7 @@ def _lowered(
             order.quantize,
             core,
             calibration,
-            int8_edges=order.int8_edges,
+            integer_edges=order.io != "float",
             damage=damage,
             recorded=order.recorded,
         )

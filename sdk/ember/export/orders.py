@@ -21,7 +21,10 @@ _OF_IMAGES = (
     "cortex_m.quantized_depthwise_conv2d.default",
     "cortex_m.quantized_max_pool2d.default",
     "cortex_m.quantized_transpose_conv2d.default",
+    "ember.quantized_avg_pool2d_int16.default",
+    "ember.quantized_conv2d_int16.default",
     "ember.quantized_conv2d_int4.default",
+    "ember.quantized_depthwise_conv2d_int16.default",
 )
 _RESHAPE = "aten.view_copy.default"
 _CHANNELS_LAST = [0, 2, 3, 1]
@@ -80,13 +83,13 @@ def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
 
 
 def _takes_other(node: Any) -> bool:
-    """Whether an int8 operator of images has an input that is not channels_last."""
+    """Whether a quantised operator of images has an input that is not channels_last."""
     torch = need("torch")
     if node.op != "call_function" or name(node) not in _OF_IMAGES:
         return False
     image = node.args[0].meta["val"]
     return (
-        image.dtype == torch.int8
+        image.dtype in (torch.int8, torch.int16)
         and image.dim() == 4
         and not image.is_contiguous(memory_format=torch.channels_last)
     )

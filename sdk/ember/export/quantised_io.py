@@ -1,4 +1,4 @@
-"""A quantised graph with float at its edges becomes one whose edges stay int8.
+"""A quantised graph with float at its edges becomes one whose edges stay integers.
 
 A quantiser leaves the step from and to float inside. It is removed here, and its scales
 are reported: to whoever fills the inputs, and in the program, as constant methods with
@@ -90,7 +90,7 @@ def take_off(exported: Any) -> Edges:
     graph, signature = exported.graph, exported.graph_signature
     if signature.user_inputs_to_mutate:
         raise SdkError(
-            "--io int8: a call changes an input, which then is also an output",
+            "--io: a call changes an input, which then is also an output",
             hint="keep the state in a buffer of the model",
         )
     nodes = {node.name: node for node in graph.nodes}
@@ -156,6 +156,6 @@ def _stays_float(what: str, how: str, node: Any) -> SdkError:
     line = blame.line_in(node.meta.get("stack_trace") or "")
     where = f" at {line}" if line else ""
     return SdkError(
-        f"--io int8: {what} stays float: it {how} {node.target}{where}",
+        f"--io: {what} stays float: it {how} {node.target}{where}",
         hint="leave that operator to the application, or leave out --io",
     )

@@ -14,7 +14,8 @@ from ember.export.packages import need
 from ember.export.source import Sample
 
 # Operators whose every output element is an element of the input or a padding: PyTorch
-# has them for float32 only, in which every int8 has a place, or for small images.
+# has them for float32 only, in which each integer of 16 bits has a place, or for small
+# images.
 _PICKING = (
     "max_pool2d_with_indices",
     "quantized_max_pool2d",
@@ -33,12 +34,13 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
             self, function: Any, types: Any, args: Any = (), kwargs: Any = None
         ) -> Any:
             name = function.overloadpacket.__name__
-            if name not in _PICKING or args[0].dtype != torch.int8:
+            dtype = args[0].dtype if name in _PICKING else None
+            if dtype not in (torch.int8, torch.int16):
                 return function(*args, **(kwargs or {}))
             picked = function(args[0].float(), *args[1:], **(kwargs or {}))
             if isinstance(picked, tuple):
-                return (picked[0].to(torch.int8), *picked[1:])
-            return picked.to(torch.int8)
+                return (picked[0].to(dtype), *picked[1:])
+            return picked.to(dtype)
 
     run = states.run_of(module, changed)
 

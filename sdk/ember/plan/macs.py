@@ -71,6 +71,9 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "cortex_m::quantized_transpose_conv2d.out": lambda shapes: (
         math.prod(shapes[0]) * math.prod(shapes[1][:3])
     ),
+    "ember::quantized_conv2d_int16.out": _convolution,
+    "ember::quantized_depthwise_conv2d_int16.out": _depthwise,
+    "ember::quantized_linear_int16.out": _product(0),
     "ember::quantized_gru.out": _recurrent(2),
     "ember::quantized_linear_int4.out": _product(0),
     "ember::quantized_lstm.out": _recurrent(3),

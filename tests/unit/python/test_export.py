@@ -230,7 +230,7 @@ SUMS = NETWORK.replace(
 def test_an_edge_that_stays_float_is_told(capsys):
     words = ["--board", "qemu-a64-sme", "--quantize", "int8", "--io", "int8"]
     said = refused(capsys, written(SUMS), *words)
-    assert "--io int8: output 0 stays float: it comes from aten.cumsum" in said
+    assert "--io: output 0 stays float: it comes from aten.cumsum" in said
     assert "network.py:" in said
     said = refused(capsys, "network.py", "--io", "int8", code=2)
     assert "--io int8 needs --quantize int8" in said

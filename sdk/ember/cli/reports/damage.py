@@ -17,7 +17,7 @@ from ember.errors import SdkError, UsageError
 from ember.export.damage import Damage, LayerDamage
 from ember.files import arrays
 
-_REPORTED = ("int8", "int4w8a", "int8-dynamic")
+_REPORTED = ("int8", "int4w8a", "int16x8", "int8-dynamic")
 _SUFFIXES = (".html", ".json")
 _MEANING = """<p>Signal-to-noise ratios against the float model, in dB: 20 dB is an
 error of a tenth, 40 dB of a hundredth. <i>Alone</i>: with the inputs that the float

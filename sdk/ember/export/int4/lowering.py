@@ -21,8 +21,9 @@ def passes(flow: list[type]) -> list[type]:
 
 
 def drop_unused(program: Any) -> None:
-    """Weights of int8 go when those of int4 stand for them."""
-    if not any("int4" in str(node.target) for node in program.graph.nodes):
+    """Weights go when others stand for them, of int4 or laid out for int16."""
+    targets = [str(node.target) for node in program.graph.nodes]
+    if not any("int4" in target or "int16" in target for target in targets):
         return
     utils = need("executorch.backends.transforms.utils")
     constants = program.graph_signature.inputs_to_parameters

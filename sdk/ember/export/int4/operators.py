@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ember.export.packages import need
+from ember.export.requantize import requantized
 
 BLOCK = 32  # weights
 STEP = 16  # what one of int4 stands for in int8
@@ -141,16 +142,10 @@ def _scaled(
     least: int,
     most: int,
 ) -> Any:
-    """Outputs of sums, whose last dimension is that of the filters: rounded twice, ties
-    up and then away from zero."""
-    torch = need("torch")
-    by, places = multipliers.to(torch.int64), shifts.to(torch.int64)
-    right = (-places).clamp(min=0)
-    high = ((sums << places.clamp(min=0)) * by + (1 << 30)) >> 31
-    half = (torch.ones_like(right) << right) >> 1
-    negative = ((high < 0) & (right > 0)).to(torch.int64)
-    scaled = (high + half - negative) >> right
-    return (scaled + output_offset).clamp(least, most).to(torch.int8)
+    """Outputs of sums, whose last dimension is that of the filters."""
+    int64 = need("torch").int64
+    scaled = requantized(sums, multipliers.to(int64), shifts.to(int64))
+    return (scaled + output_offset).clamp(least, most).to(need("torch").int8)
 
 
 def linear_shape(input: Any, weights: Any, *others: Any) -> Any:

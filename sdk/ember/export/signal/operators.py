@@ -10,8 +10,8 @@ ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
 Those on images are in images.py, filters in filters.py, features in whole numbers in
-fixed.py, layers with weights of int4 in ember/export/int4/operators.py, recurrent ones in
-ember/export/recurrent/operators.py.
+fixed.py; layers with weights of int4, with activations of int16 and recurrent ones in
+operators.py of ember/export/int4, int16 and recurrent.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.int4 import operators as int4
+from ember.export.int16 import operators as int16
 from ember.export.packages import need
 from ember.export.recurrent import layers, svdf
 from ember.export.recurrent import operators as recurrent
@@ -41,7 +42,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (images, filters, fixed, int4, recurrent, svdf):
+    for module in (images, filters, fixed, int4, int16, recurrent, svdf):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
@@ -50,6 +51,7 @@ def defined() -> Any:
         "biquads": filters.biquads_shape,
         **fixed.SHAPES,
         **int4.SHAPES,
+        **int16.SHAPES,
         **recurrent.SHAPES,
         **svdf.SHAPES,
     }
