@@ -103,8 +103,8 @@ ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affine, ember_node_t
     return status != EMBER_OK || bytes ? status : EMBER_UNSUPPORTED;
 }
 
-ember_status_t ember_affine_s16_prepare(ember_affine_f32_t *affine, ember_node_t *node,
-                                        bool quantize) {
+ember_status_t ember_affine_f32_s16_prepare(ember_affine_f32_t *affine,
+                                            ember_node_t *node, bool quantize) {
     const ember_status_t status = read(affine, node, quantize);
     const bool constant = affine->scale == NULL && affine->zero == NULL;
 

@@ -28,9 +28,9 @@ EMBER_MUST_USE ember_status_t ember_affine_f32_prepare(ember_affine_f32_t *affin
 
 // The same of int16 with a zero point of 0 and a scale, both numbers of the program,
 // for which denormals of x or of the scale are zeros.
-EMBER_MUST_USE ember_status_t ember_affine_s16_prepare(ember_affine_f32_t *affine,
-                                                       ember_node_t *node,
-                                                       bool quantize);
+EMBER_MUST_USE ember_status_t ember_affine_f32_s16_prepare(ember_affine_f32_t *affine,
+                                                           ember_node_t *node,
+                                                           bool quantize);
 
 // The factor and zero point of this run.
 void ember_affine_f32_read(const ember_affine_f32_t *affine, float *factor,

@@ -12,10 +12,6 @@ static inline int16x8_t vaddq_n_s16(int16x8_t a, int16_t b) {
     return vaddq_s16(a, vdupq_n_s16(b));
 }
 
-static inline int16x8_t vsubq_s16(int16x8_t a, int16x8_t b) {
-    return (int16x8_t)((uint16x8_t)a - (uint16x8_t)b);
-}
-
 static inline int16x8_t vandq_s16(int16x8_t a, int16x8_t b) {
     return a & b;
 }
@@ -96,26 +92,10 @@ static inline int16x8_t vldrhq_gather_shifted_offset_s16(const int16_t *base,
     return made;
 }
 
-static inline void vstrhq_p_s16(int16_t *at, int16x8_t value, mve_pred16_t lanes) {
-    for (int i = 0; i < 8; i++) {
-        if (ember_mve_byte(lanes, 2 * i)) {
-            at[i] = value[i];
-        }
-    }
-}
-
 static inline void vstrbq_p_s16(int8_t *at, int16x8_t value, mve_pred16_t lanes) {
     for (int i = 0; i < 8; i++) {
         if (ember_mve_byte(lanes, 2 * i)) {
             at[i] = (int8_t)value[i];
-        }
-    }
-}
-
-static inline void vstrhq_p_s32(int16_t *at, int32x4_t value, mve_pred16_t lanes) {
-    for (int i = 0; i < 4; i++) {
-        if (ember_mve_on(lanes, i)) {
-            at[i] = (int16_t)value[i];
         }
     }
 }

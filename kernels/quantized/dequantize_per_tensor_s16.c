@@ -16,7 +16,7 @@ static int32_t run(void *state) {
 }
 
 ember_status_t ember_dequantize_s16_prepare(ember_node_t *node, void *state) {
-    const ember_status_t status = ember_affine_s16_prepare(state, node, false);
+    const ember_status_t status = ember_affine_f32_s16_prepare(state, node, false);
 
     if (status == EMBER_OK && ember_node_kind(node, OUT_DTYPE) != EMBER_TENSOR &&
         ember_node_int_or(node, OUT_DTYPE, EMBER_F32) != (int64_t)EMBER_F32) {

@@ -29,7 +29,7 @@ int32_t ember_quantize_s16_run(void *state) {
 
 ember_status_t ember_quantize_s16_prepare(ember_node_t *node, void *state) {
     ember_quantize_s16_t *s = state;
-    const ember_status_t status = ember_affine_s16_prepare(&s->affine, node, true);
+    const ember_status_t status = ember_affine_f32_s16_prepare(&s->affine, node, true);
     const int64_t low = ember_node_int(node, LOW), high = ember_node_int(node, HIGH);
 
     if (status != EMBER_OK || low < INT16_MIN || high > INT16_MAX || low > 0 ||
