@@ -38,22 +38,6 @@ static inline int16x8_t vmullbq_int_s8(int8x16_t a, int8x16_t b) {
     return made;
 }
 
-static inline int32x4_t vmullbq_int_s16(int16x8_t a, int16x8_t b) {
-    int32x4_t made = {0};
-    for (int i = 0; i < 4; i++) {
-        made[i] = a[2 * i] * b[2 * i];
-    }
-    return made;
-}
-
-static inline int32x4_t vmulltq_int_s16(int16x8_t a, int16x8_t b) {
-    int32x4_t made = {0};
-    for (int i = 0; i < 4; i++) {
-        made[i] = a[2 * i + 1] * b[2 * i + 1];
-    }
-    return made;
-}
-
 static inline int16x8_t vmulltq_int_s8(int8x16_t a, int8x16_t b) {
     int16x8_t made = {0};
     for (int i = 0; i < 8; i++) {
