@@ -323,6 +323,18 @@ def resnet_like() -> Model:
     return net.model(net.avg_pool(x, 16, 16))
 
 
+def inception_like(side: int) -> Model:
+    """Branches of several kernels side by side, three times, and the mean of it all."""
+    net = Network(1, (1, 3, side, side))
+    x = net.max_pool(net.conv(net.conv(net.input, 32), 32))
+    for _ in range(3):
+        pooled = net.max_pool(x, 3, 1, 1)
+        parts = [net.conv(x, 16, 1), net.conv(net.conv(x, 8, 1), 16)]
+        parts += [net.conv(net.conv(x, 8, 1), 16, 5), net.conv(pooled, 16, 1)]
+        x = net.cat(*parts)
+    return net.model(net.avg_pool(x, net.sizes(x)[2], 1))
+
+
 def mobilenet_v1(alpha: float, side: int) -> Model:
     net = Network(1, (1, 3, side, side))
     x = net.conv(net.input, int(32 * alpha), 3, 2)

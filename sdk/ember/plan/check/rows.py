@@ -184,7 +184,7 @@ def differences(
         yield from (f"{where}: {fault}" for fault in walked.faults)
         runs = [0] * len(calls)
         for node, windows in walked.runs:
-            wanted = _wanted(before, calls[node], runs[node], maker)
+            wanted = _wanted(before, calls[node], (node, runs[node]), maker)
             if wanted != windows:
                 yield f"{where}: node {node} reads other rows for row {runs[node]}"
                 break
@@ -207,13 +207,29 @@ class _Reading:
     outside: int
     columns: int = 0  # padding of these
     sides: int = 0  # bytes at either end of a row that are padding
+    before: bool = False  # of what the node added up so far: nothing, every `stride`
+    of_sums: bool = False  # of what the node before added up
 
 
 def _wanted(
-    before: Method, call: tuple[_Reading, ...], row: int, maker: Mapping[int, int]
+    before: Method,
+    call: tuple[_Reading, ...],
+    at: tuple[int, int],
+    maker: Mapping[int, int],
 ) -> tuple[tuple[Row, ...], ...]:
-    windows = []
+    """What a node finds; `at` is its number, and how often it ran."""
+    windows: list[tuple[Row, ...]] = []
+    node, row = at
     for reading in call:
+        if reading.before:
+            begins = row % reading.stride == 0
+            sums: Row = ("outside", 0) if begins else ("row", node, row - 1)
+            windows.append((sums,))
+            continue
+        if reading.of_sums:
+            last = row * reading.stride - reading.padding
+            windows.append((("row", node - 1, last),))
+            continue
         height = _tensor(before, reading.value).sizes[_ROWS]
         first = row * reading.stride - reading.padding
         names: list[Row] = []
@@ -250,6 +266,8 @@ _WINDOWED = {
 
 
 _TRANSPOSED = "cortex_m::quantized_transpose_conv2d.out"
+_POOL = "cortex_m::quantized_avg_pool2d.out"
+_SUMS, _MEANS = "ember::avg_pool_sums.out", "ember::avg_pool_means.out"
 
 
 def _of_node(
@@ -263,6 +281,8 @@ def _of_node(
         return _turned_back(pair, same)
     if _tensor(method, _out(method, new)).sizes[_ROWS] != 1:
         return (), "makes several rows at a time"
+    if _name(method, new) in (_SUMS, _MEANS):
+        return _of_sums(pair, same)
     return _with_sides(_whole_call(before, old, same), pair, slab)
 
 
@@ -302,6 +322,41 @@ def _turned_back(
     outside = -_number(before, call.args[7]) & 0xFF
     reading = _Reading(same[call.args[0]], extent, 1, earlier, outside)
     return (reading,), "sees other rows than its call" if other else ""
+
+
+def _of_sums(
+    pair: tuple[Method, int, Method, int], same: Mapping[int, int]
+) -> tuple[tuple[_Reading, ...], str]:
+    """Of a pool without padding whose windows do not overlap: one node adds row after
+    row to what it has, which is nothing at the first row of a window; the next one
+    takes that behind the last row."""
+    before, old, method, new = pair
+    call, node = before.instructions[old], method.instructions[new]
+    assert isinstance(call, KernelCall) and isinstance(node, KernelCall)
+    rows, step = (_number(before, call.args[n]) for n in (1, 2))
+    step = step if _tensor(before, call.args[-1]).sizes[_ROWS] > 1 else rows
+    other = (
+        before.operators[call.op_index].full_name != _POOL
+        or step < rows
+        or _number(before, call.args[3]) != 0
+        or any(
+            before.values[call.args[n]] != method.values[node.args[n]]
+            for n in range(1, 7)
+        )
+    )
+    fault = "adds up other windows than its call" if other else ""
+    if _name(method, new) == _MEANS:
+        fault = fault or ("" if _name(method, new - 1) == _SUMS else "has no sums")
+        return (_Reading(-1, 1, step, 1 - rows, 0, of_sums=True),), fault
+    image = _Reading(same[call.args[0]], 1, 1, 0, 0)
+    return (image, _Reading(-1, 1, step, 0, 0, before=True)), fault
+
+
+def _name(method: Method, index: int) -> str:
+    """Of an instruction's operator."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    return method.operators[call.op_index].full_name
 
 
 def _same(method: Method) -> Mapping[int, int]:
@@ -498,9 +553,10 @@ class _Machine:
 
     def _run(self, node: int) -> None:
         index = self.region.nodes[node]
+        adds = _name(self.method, index) == _SUMS
         read = [
             self._read(value, _tensor(self.method, value).sizes[_ROWS])
-            for value in _windows(self.method, index, self.region.slab, out=False)
+            for value in _windows(self.method, index, self.region.slab, out=adds)
         ]
         self.done.runs.append((node, tuple(read)))
         out = _tensor(self.method, _out(self.method, index))
@@ -535,11 +591,11 @@ class _Machine:
         size = tensor.nbytes // count
         names: list[Row] = []
         for at in range(start, start + tensor.nbytes, size):
-            names.append(_name(bytes_.read(at, at + size)))
+            names.append(_row_of(bytes_.read(at, at + size)))
         return tuple(names)
 
 
-def _name(content: Content) -> Row:
+def _row_of(content: Content) -> Row:
     """Of a row with these bytes."""
     if len(content) == 3:
         ends = {name for _, _, tokens in content[::2] for name, _ in tokens}
@@ -547,7 +603,7 @@ def _name(content: Content) -> Row:
         kinds = {name[0] for name in ends}
         if len(ends) == len(sizes) == 1 and kinds == {"outside"}:
             (end,), (size,) = ends, sizes
-            return ("sides", size, end[1], *_name(content[1:2]))
+            return ("sides", size, end[1], *_row_of(content[1:2]))
     if len(content) != 1:
         return ("broken",)
     ((start, _, tokens),) = content

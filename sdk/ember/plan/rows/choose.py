@@ -109,7 +109,8 @@ class Chooser:
         calls = [call for call in lives.calls[each.first : each.end] if call]
         wanted = {call.out for call in calls if lives.is_wanted(call.out, last)}
         wanted.add(calls[-1].out)
-        chain = cascade.of(lives.method, calls, frozenset(wanted), sides=each.has_sides)
+        parts = [part for call in calls for part in lives.parts(call)]
+        chain = cascade.of(parts, frozenset(wanted), sides=each.has_sides)
         if chain is None:
             return None
         outputs = {lives.store_of[out] for out in chain.outputs}
@@ -127,7 +128,8 @@ class Chooser:
         chain, lives = region.cascade, self.lives
         first, last = (chain.calls[n].index for n in (0, -1))
         scratch = self.sided if chain.has_sides else self.scratch
-        inner = set().union(*(lives.inner(call, last) for call in chain.calls))
+        calls = [call for call in lives.calls[first : last + 1] if call]
+        inner = set().union(*(lives.inner(call, last) for call in calls))
         gone = (lives.room(n) for n in inner if lives.meets(n, first, last + 1))
         cost = lives.alive(first, last + 1) - sum(gone) + chain.slab
         cost += most(scratch, first, last + 1)

@@ -60,7 +60,7 @@ def _takes_whole(each: Range, fed: int) -> bool:
 def _regions_to(
     lives: RowLives, last: int, scratch: Sequence[int], *, over: bool, sides: bool
 ) -> Iterator[Range]:
-    growing = Growing(lives.method, sides)
+    growing = Growing(sides)
     outputs: list[int] = []
     inner: set[int] = set()
     saved_rooms = 0
@@ -68,7 +68,7 @@ def _regions_to(
     temporary = 0
     for first in range(last, max(last - _MOST_CALLS, -1), -1):
         call = lives.calls[first]
-        if call is None or not growing.grow(call):
+        if call is None or not all(map(growing.grow, lives.parts(call)[::-1])):
             return
         if first < last:
             alive += _begun(lives, first, last + 1)

@@ -114,9 +114,19 @@ def test_mobilenets_need_little_without_their_image(model: Model, most: int) -> 
     assert method.planned_bytes <= most
 
 
-def test_an_input_that_two_layers_read_is_refused() -> None:
+def test_layers_that_read_the_input_in_step_have_a_window_together() -> None:
+    net = Network(3, (1, 4, 13, 12))
+    parts = [net.conv(net.input, 4), net.conv(net.input, 4, 1), net.input]
+    model = net.model(net.plus(net.plus(parts[0], parts[1]), parts[2]))
+    whole, fed = outputs(model, packed(model))
+    assert whole == fed
+
+
+def test_an_input_with_two_kinds_of_edges_is_refused() -> None:
+    """Outside of it, one layer finds zeros and the other the least number."""
     net = Network(3, (1, 4, 12, 12))
-    model = net.model(net.plus(net.conv(net.input, 4), net.conv(net.input, 4, 1)))
+    pooled = net.max_pool(net.input, 3, 1, 1)
+    model = net.model(net.plus(net.conv(net.input, 4), pooled))
     with pytest.raises(SdkError, match="no input of made can come row by row"):
         packed(model)
 
