@@ -335,9 +335,10 @@ def inception_like(side: int) -> Model:
     return net.model(net.avg_pool(x, net.sizes(x)[2], 1))
 
 
-def mobilenet_v1(alpha: float, side: int) -> Model:
-    net = Network(1, (1, 3, side, side))
-    x = net.conv(net.input, int(32 * alpha), 3, 2)
+def mobilenet_v1(alpha: float, side: int, *, floats: bool = False) -> Model:
+    net = Network(1, (1, 3, side, side), DType.FLOAT32 if floats else DType.INT8)
+    x = net.quantize(net.input) if floats else net.input
+    x = net.conv(x, int(32 * alpha), 3, 2)
     blocks = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]
     for filters, stride in [*blocks, *[(512, 1)] * 5, (1024, 2), (1024, 1)]:
         x = net.conv(x, 0, 3, stride, depthwise=True)

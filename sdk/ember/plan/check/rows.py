@@ -35,6 +35,7 @@ class CheckedRegion:
     outputs: tuple[int, ...]
     image_rows: int | None = None  # of an input that comes row by row
     cursor: int | None = None  # value
+    pieces: int = 1  # of a row: its one node is given so many, one after the other
 
 
 @dataclass
@@ -175,7 +176,7 @@ def differences(
         calls = []
         for number, index in enumerate(region.nodes):
             pair = before, order[index], method, index
-            readings, fault = _of_node(pair, region.slab, same)
+            readings, fault = _of_node(pair, region, same)
             calls.append(readings)
             if fault:
                 yield f"{where}: node {number} {fault}"
@@ -184,7 +185,8 @@ def differences(
         yield from (f"{where}: {fault}" for fault in walked.faults)
         runs = [0] * len(calls)
         for node, windows in walked.runs:
-            wanted = _wanted(before, calls[node], (node, runs[node]), maker)
+            at = node, runs[node]
+            wanted = _wanted(before, calls[node], at, maker, region.pieces)
             if wanted != windows:
                 yield f"{where}: node {node} reads other rows for row {runs[node]}"
                 break
@@ -216,6 +218,7 @@ def _wanted(
     call: tuple[_Reading, ...],
     at: tuple[int, int],
     maker: Mapping[int, int],
+    pieces: int,
 ) -> tuple[tuple[Row, ...], ...]:
     """What a node finds; `at` is its number, and how often it ran."""
     windows: list[tuple[Row, ...]] = []
@@ -230,7 +233,7 @@ def _wanted(
             last = row * reading.stride - reading.padding
             windows.append((("row", node - 1, last),))
             continue
-        height = _tensor(before, reading.value).sizes[_ROWS]
+        height = _tensor(before, reading.value).sizes[_ROWS] * pieces
         first = row * reading.stride - reading.padding
         names: list[Row] = []
         sides: Row = ("sides", reading.sides, reading.outside) if reading.sides else ()
@@ -256,6 +259,7 @@ _POINTWISE = {
     "cortex_m::minimum.out": (0, 1),
     "cortex_m::maximum.out": (0, 1),
 }
+_ELEMENTWISE = {*_POINTWISE} - {"cortex_m::pad.out", "aten::cat.out"}
 # Arguments: kernel (None: the weights'), stride, padding, dilation, offset of x.
 _WINDOWED = {
     "cortex_m::quantized_conv2d.out": (None, 3, 4, 5, 6),
@@ -271,7 +275,9 @@ _SUMS, _MEANS = "ember::avg_pool_sums.out", "ember::avg_pool_means.out"
 
 
 def _of_node(
-    pair: tuple[Method, int, Method, int], slab: int, same: Mapping[int, int]
+    pair: tuple[Method, int, Method, int],
+    region: CheckedRegion,
+    same: Mapping[int, int],
 ) -> tuple[tuple[_Reading, ...], str]:
     """What a node reads that stands for a call, and what is wrong with it."""
     before, old, method, new = pair
@@ -283,7 +289,21 @@ def _of_node(
         return (), "makes several rows at a time"
     if _name(method, new) in (_SUMS, _MEANS):
         return _of_sums(pair, same)
-    return _with_sides(_whole_call(before, old, same), pair, slab)
+    whole = _whole_call(before, old, same)
+    if region.pieces > 1:
+        return whole, _piece_fault(pair, region)
+    return _with_sides(whole, pair, region.slab)
+
+
+def _piece_fault(pair: tuple[Method, int, Method, int], region: CheckedRegion) -> str:
+    """A call of elements may be given parts of rows, all alike."""
+    before, old, method, new = pair
+    n, c, _, w = _tensor(before, _out(before, old)).sizes
+    windows = _windows(method, new, region.slab)
+    alike = {_tensor(method, value).sizes for value in windows}
+    same = alike == {(n, c, 1, w // region.pieces)} and w % region.pieces == 0
+    fits = same and _name(before, old) in _ELEMENTWISE
+    return "" if fits else "has other columns than its call"
 
 
 def _turned_back(
@@ -498,12 +518,13 @@ class _Machine:
             self.done.faults.append("it takes more or fewer rows than its input has")
         for value in self.region.outputs:
             tensor = _tensor(self.method, value)
-            self.done.outputs[value] = self._read(value, tensor.sizes[_ROWS])
+            count = tensor.sizes[_ROWS] * self.region.pieces
+            self.done.outputs[value] = self._read(value, count)
         return self.done
 
     def _give(self, value: int) -> None:
         tensor = _tensor(self.method, value)
-        count = tensor.sizes[_ROWS]
+        count = tensor.sizes[_ROWS] * self.region.pieces
         name = self.same.get(value, value)
         for row in range(count):
             size = tensor.nbytes // count
@@ -624,6 +645,8 @@ def _region(
     data = program.data_of(_tensor(method, table))
     assert data is not None
     is_fed = method.operators[call.op_index].full_name == FED
+    columns = _tensor(method, wanted.items[-1]).sizes[_ROWS + 1]
+    piece = _tensor(method, _out(method, index - 1)).sizes[_ROWS + 1]
     return CheckedRegion(
         range(index - nodes.value, index),
         bytes(data),
@@ -632,6 +655,7 @@ def _region(
         wanted.items,
         _number(method, call.args[7]) if is_fed else None,
         call.args[6] if is_fed else None,
+        columns // piece if nodes.value == 1 and piece > 0 else 1,
     )
 
 

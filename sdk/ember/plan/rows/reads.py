@@ -52,6 +52,7 @@ class RowCall:
     made: int = 1  # rows of the output that it makes at a time
     transposed: bool = False  # it has other rows of its input than that says
     over: bool = False  # its whole result may lie where its one input does
+    is_elementwise: bool = False  # and may be given parts of rows
     tensor: types.Tensor = _UNKNOWN  # the type of `out`
     operator: types.Operator | None = None  # of its node, where that is another
     renewed: int = 0  # rows after which its result, to which it adds, begins anew
@@ -179,7 +180,7 @@ def _elementwise(*inputs: int) -> Callable[..., RowCall | None]:
             if tensor.sizes != out.sizes:
                 return None
         reads = tuple(RowRead(arg, call.args[arg]) for arg in inputs)
-        return RowCall(index, call.args[-1], reads)
+        return RowCall(index, call.args[-1], reads, is_elementwise=True)
 
     return form
 
