@@ -38,13 +38,25 @@ EMBER_MUST_USE ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *bands
                                                        ember_node_t *node,
                                                        ember_bands_turn_fn turn);
 
+// What a filter makes of a band: `rows` rows of outputs from `y` on.
+typedef struct ember_bands_work {
+    const float *from; // the first tap of the first output
+    const float *filter;
+    float bias;
+    float *y;
+    int32_t rows;
+} ember_bands_work_t;
+
+typedef void (*ember_bands_rows_fn)(const ember_conv_bands_t *bands,
+                                    ember_bands_work_t work);
+
 // Computes one row of outputs at `y`; `from` is its first element in the band.
 typedef void (*ember_bands_row_fn)(const ember_conv_bands_t *bands, const float *from,
                                    const float *filter, float bias, float *y);
 
 // The functions of a variant, for computing and copying.
 typedef struct ember_bands_parts {
-    ember_bands_row_fn row;
+    ember_bands_rows_fn rows;
     ember_line_copy_fn copy;
     ember_line_zeros_fn zeros;
 } ember_bands_parts_t;
@@ -57,16 +69,14 @@ static inline int32_t ember_bands_rows_under(const ember_axis_t *height,
 
 // --- the loops, compiled by a variant with its functions as constants ----------------
 
-// `rows` rows of the outputs of one filter.
-EMBER_BANDS_INLINE void ember_bands_run_band(const ember_conv_bands_t *s,
-                                             ember_bands_row_fn row, const float *w,
-                                             float bias, float *y, int32_t rows) {
-    const float *from = s->band;
-
-    for (; rows > 0; rows--) {
-        row(s, from, w, bias, y);
-        from += (ptrdiff_t)s->height.stride * s->pitch;
-        y += s->height.y_step;
+// Row by row, for variants that know rows alone.
+EMBER_BANDS_INLINE void ember_bands_each_row(const ember_conv_bands_t *s,
+                                             ember_bands_work_t work,
+                                             ember_bands_row_fn row) {
+    for (; work.rows > 0; work.rows--) {
+        row(s, work.from, work.filter, work.bias, work.y);
+        work.from += (ptrdiff_t)s->height.stride * s->pitch;
+        work.y += s->height.y_step;
     }
 }
 
@@ -76,17 +86,20 @@ EMBER_BANDS_INLINE void ember_bands_fill(const ember_conv_bands_t *s,
                                          const ember_bands_parts_t *parts,
                                          ember_line_t line, const float *x,
                                          int32_t first, int32_t rows) {
+    const int32_t pitch = s->pitch, past = s->height.in;
+    const ptrdiff_t step = s->height.x_step;
     int32_t at = first * s->height.stride - s->height.padding;
-    float *to = s->band;
+    const float *from = x + at * step;
+    float *to = s->band + s->width.padding;
 
     for (int32_t left = ember_bands_rows_under(&s->height, rows); left > 0; left--) {
-        if (at >= 0 && at < s->height.in) {
-            parts->copy(line, to + s->width.padding,
-                        x + (ptrdiff_t)at * s->height.x_step);
+        if (at >= 0 && at < past) {
+            parts->copy(line, to, from);
         } else {
-            parts->zeros(to, s->pitch);
+            parts->zeros(to, line.count);
         }
-        to += s->pitch;
+        from += step;
+        to += pitch;
         at++;
     }
 }
@@ -104,10 +117,14 @@ EMBER_BANDS_INLINE void ember_bands_run_plane(const ember_conv_bands_t *s,
         const int32_t rows = left < s->rows ? left : s->rows;
         ember_bands_fill(s, parts, line, x, first, rows);
         for (int32_t f = 0; f < s->filters; f++) {
-            const float bias = s->bias == NULL ? 0.0f : s->bias[filter + f];
-            ember_bands_run_band(s, parts->row, s->w + (filter + f) * taps, bias,
-                                 y + f * plane + (ptrdiff_t)first * s->height.y_step,
-                                 rows);
+            const ember_bands_work_t work = {
+                .from = s->band,
+                .filter = s->w + (filter + f) * taps,
+                .bias = s->bias == NULL ? 0.0f : s->bias[filter + f],
+                .y = y + f * plane + (ptrdiff_t)first * s->height.y_step,
+                .rows = rows,
+            };
+            parts->rows(s, work);
         }
     }
 }

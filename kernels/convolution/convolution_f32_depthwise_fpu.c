@@ -67,6 +67,10 @@ static inline void run_row(const ember_conv_bands_t *s, const float *from,
     }
 }
 
+static inline void run_rows(const ember_conv_bands_t *s, ember_bands_work_t work) {
+    ember_bands_each_row(s, work, run_row);
+}
+
 static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_conv_bands_t *s = state;
     const ember_status_t status = ember_conv_bands_prepare(state, node, turns);
@@ -78,7 +82,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 }
 
 static int32_t run(void *state) {
-    const ember_bands_parts_t parts = {run_row, ember_line_copy, ember_line_zeros};
+    const ember_bands_parts_t parts = {run_rows, ember_line_copy, ember_line_zeros};
     ember_conv_bands_run(state, &parts);
     return EMBER_OK;
 }

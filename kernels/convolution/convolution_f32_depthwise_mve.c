@@ -9,51 +9,69 @@
 
 enum { LANES = 4 };
 
+// What a loop is compiled for: constants for common values, so that it unrolls.
+typedef struct {
+    int32_t stride, lines, taps, dilation;
+} form_t;
+
 INLINE float32x4_t load(const float *at, int32_t stride, uint32x4_t offsets) {
     return stride == 1 ? vldrwq_f32(at) : vldrwq_gather_shifted_offset_f32(at, offsets);
 }
 
-// One row of outputs; `from` is its first element in the band. The last three are
-// constants for common values, so that loops unroll.
-INLINE void sum_row(const ember_conv_bands_t *s, const float *from, const float *filter,
-                    float bias, float *y, int32_t stride, int32_t taps,
-                    int32_t dilation) {
-    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)stride);
-    const ptrdiff_t line = (ptrdiff_t)s->height.dilation * s->pitch;
+// Sums of eight neighbours; `row` is the first tap of the first of them.
+INLINE void sum_eight(const float *row, ptrdiff_t line, const float *w, form_t form,
+                      float32x4_t sums[2]) {
+    const uint32x4_t offsets = vmulq_n_u32(vidupq_n_u32(0, 1), (uint32_t)form.stride);
 
-    for (int32_t left = s->width.out; left > 0; left -= EMBER_BAND_STEP) {
-        const float *row = from;
-        const float *w = filter;
-        float32x4_t low = vdupq_n_f32(bias), high = low;
-        for (int32_t ky = s->height.kernel; ky > 0; ky--) {
-            const float *x = row;
-            for (int32_t kx = 0; kx < taps; kx++) {
-                low = vfmaq_n_f32(low, load(x, stride, offsets), *w);
-                high = vfmaq_n_f32(high, load(x + LANES * stride, stride, offsets), *w);
-                x += dilation;
-                w++;
-            }
-            row += line;
+    for (int32_t ky = form.lines; ky > 0; ky--) {
+        const float *x = row;
+        for (int32_t kx = 0; kx < form.taps; kx++) {
+            const float *high = x + (ptrdiff_t)LANES * form.stride;
+            sums[0] = vfmaq_n_f32(sums[0], load(x, form.stride, offsets), *w);
+            sums[1] = vfmaq_n_f32(sums[1], load(high, form.stride, offsets), *w++);
+            x += form.dilation;
         }
-        const int32_t more = left > LANES ? left - LANES : 0;
-        vstrwq_p_f32(y, low, vctp32q((uint32_t)left));
-        vstrwq_p_f32(y + LANES, high, vctp32q((uint32_t)more));
-        from += EMBER_BAND_STEP * stride;
-        y += EMBER_BAND_STEP;
+        row += line;
     }
 }
 
-INLINE void run_row(const ember_conv_bands_t *s, const float *from, const float *filter,
-                    float bias, float *y) {
-    const int32_t stride = s->width.stride;
-    const bool three = s->width.kernel == 3 && s->width.dilation == 1;
+INLINE void sum_rows(const ember_conv_bands_t *s, ember_bands_work_t work,
+                     form_t form) {
+    const int32_t pitch = s->pitch, out = s->width.out;
+    const ptrdiff_t line = (ptrdiff_t)s->height.dilation * pitch;
+    const ptrdiff_t next = (ptrdiff_t)s->height.stride * pitch;
 
-    if (three && stride == 1) {
-        sum_row(s, from, filter, bias, y, 1, 3, 1);
+    for (; work.rows > 0; work.rows--) {
+        const float *from = work.from;
+        for (int32_t left = out; left > 0; left -= EMBER_BAND_STEP) {
+            float32x4_t sums[2] = {vdupq_n_f32(work.bias), vdupq_n_f32(work.bias)};
+            sum_eight(from, line, work.filter, form, sums);
+            if (left >= EMBER_BAND_STEP) {
+                vstrwq_f32(work.y, sums[0]);
+                vstrwq_f32(work.y + LANES, sums[1]);
+            } else {
+                const int32_t more = left > LANES ? left - LANES : 0;
+                vstrwq_p_f32(work.y, sums[0], vctp32q((uint32_t)left));
+                vstrwq_p_f32(work.y + LANES, sums[1], vctp32q((uint32_t)more));
+            }
+            from += EMBER_BAND_STEP * form.stride;
+            work.y += left < EMBER_BAND_STEP ? left : EMBER_BAND_STEP;
+        }
+        work.from += next;
+    }
+}
+
+INLINE void run_rows(const ember_conv_bands_t *s, ember_bands_work_t work) {
+    const int32_t stride = s->width.stride, lines = s->height.kernel;
+    const int32_t taps = s->width.kernel, dilation = s->width.dilation;
+    const bool three = taps == 3 && dilation == 1;
+
+    if (three && lines == 3 && stride == 1) {
+        sum_rows(s, work, (form_t){1, 3, 3, 1});
     } else if (three) {
-        sum_row(s, from, filter, bias, y, stride, 3, 1);
+        sum_rows(s, work, (form_t){stride, lines, 3, 1});
     } else {
-        sum_row(s, from, filter, bias, y, stride, s->width.kernel, s->width.dilation);
+        sum_rows(s, work, (form_t){stride, lines, taps, dilation});
     }
 }
 
@@ -62,7 +80,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 }
 
 static int32_t run(void *state) {
-    const ember_bands_parts_t parts = {run_row, ember_line_copy, ember_line_zeros};
+    const ember_bands_parts_t parts = {run_rows, ember_line_copy, ember_line_zeros};
     ember_conv_bands_run(state, &parts);
     return EMBER_OK;
 }

@@ -88,12 +88,16 @@ INLINE void run_row(const ember_conv_bands_t *s, const float *from, const float 
     }
 }
 
+INLINE void run_rows(const ember_conv_bands_t *s, ember_bands_work_t work) {
+    ember_bands_each_row(s, work, run_row);
+}
+
 static ember_status_t prepare(ember_node_t *node, void *state) {
     return ember_conv_bands_prepare(state, node, NULL);
 }
 
 static int32_t run(void *state) {
-    const ember_bands_parts_t parts = {run_row, ember_line_copy, ember_line_zeros};
+    const ember_bands_parts_t parts = {run_rows, ember_line_copy, ember_line_zeros};
     ember_conv_bands_run(state, &parts);
     return EMBER_OK;
 }

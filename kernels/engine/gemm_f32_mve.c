@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // float32 matrix product with Helium. Contract and tolerance: gemm_f32.h.
 //
-// _rows: blocks of 4 x 4 sums, a scalar of a times a vector of b; one row alone takes
-// 16 columns at a time. _columns: four dot products at a time.
+// _rows: blocks of 3 x 8 sums, a scalar of a times a vector of b. The last columns are
+// computed together with some of the previous ones again. _columns: four dot products
+// at a time.
 #include "kernels/engine/gemm_f32.h"
 
 #include <arm_mve.h>
+#include <arm_mve_floats.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -20,7 +22,7 @@ INLINE const float *separate(const float *pointer) {
     return pointer;
 }
 
-// Eight columns from j on, or those below gemm->columns.
+// Eight columns from j on, or fewer if there are no more.
 typedef struct {
     int32_t j;
     bool whole;        // all eight, a constant
@@ -92,8 +94,24 @@ INLINE float32x4_t load(const float *at, bool whole, mve_pred16_t lanes) {
     return whole ? vldrwq_f32(at) : vldrwq_z_f32(at, lanes);
 }
 
-// c[i .. i + 3, strip]
-INLINE void block_3x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
+// c[i .. i + 3, strip], in a whole strip.
+static void block_whole(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
+    const float *a = gemm->a + (ptrdiff_t)i * gemm->a_stride;
+    float32x4_t sums[3][2];
+    const ember_mve_block_t block = {
+        .a = {a, a + gemm->a_stride, a + 2 * (ptrdiff_t)gemm->a_stride},
+        .b = gemm->b + strip.j,
+        .step = gemm->b_stride * (int32_t)sizeof(float),
+        .inner = gemm->inner,
+        .sums = (float *)sums,
+    };
+
+    ember_mve_multiply_block(&block);
+    finish(gemm, i, &strip, (const float32x4_t(*)[2])sums, 3);
+}
+
+// The same in a strip of less than eight columns.
+static void block_part(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
     const float *a0 = gemm->a + (ptrdiff_t)i * gemm->a_stride;
     const float *a1 = separate(a0 + gemm->a_stride);
     const float *a2 = separate(a1 + gemm->a_stride);
@@ -103,8 +121,8 @@ INLINE void block_3x8(const ember_gemm_f32_t *gemm, int32_t i, strip_t strip) {
 
 #pragma GCC unroll 2
     for (int32_t k = gemm->inner; k > 0; k--) {
-        const float32x4_t x = load(b, strip.whole, strip.low);
-        const float32x4_t y = load(b + LANES, strip.whole, strip.high);
+        const float32x4_t x = vldrwq_z_f32(b, strip.low);
+        const float32x4_t y = vldrwq_z_f32(b + LANES, strip.high);
         s0 = vfmaq_n_f32(s0, x, *a0);
         t0 = vfmaq_n_f32(t0, y, *a0++);
         s1 = vfmaq_n_f32(s1, x, *a1);
@@ -138,7 +156,7 @@ INLINE void run_strip(const ember_gemm_f32_t *gemm, strip_t strip) {
     int32_t i = 0;
 
     for (; i + 3 <= gemm->rows; i += 3) {
-        block_3x8(gemm, i, strip);
+        (strip.whole ? block_whole : block_part)(gemm, i, strip);
     }
     for (; i < gemm->rows; i++) {
         block_1x8(gemm, i, strip);
@@ -146,16 +164,17 @@ INLINE void run_strip(const ember_gemm_f32_t *gemm, strip_t strip) {
 }
 
 void ember_gemm_f32_rows_mve(const ember_gemm_f32_t *gemm) {
-    int32_t j = 0;
+    const int32_t columns = gemm->columns;
 
-    for (; j + 2 * LANES <= gemm->columns; j += 2 * LANES) {
-        run_strip(gemm, (strip_t){j, true, 0xffff, 0xffff});
-    }
-    if (j < gemm->columns) {
-        const int32_t left = gemm->columns - j;
-        const int32_t more = left > LANES ? left - LANES : 0;
-        run_strip(gemm, (strip_t){j, false, vctp32q((uint32_t)left),
+    if (columns < 2 * LANES) {
+        const int32_t more = columns > LANES ? columns - LANES : 0;
+        run_strip(gemm, (strip_t){0, false, vctp32q((uint32_t)columns),
                                   vctp32q((uint32_t)more)});
+        return;
+    }
+    for (int32_t j = 0; j < columns; j += 2 * LANES) {
+        const int32_t last = columns - 2 * LANES;
+        run_strip(gemm, (strip_t){j < last ? j : last, true, 0xffff, 0xffff});
     }
 }
 

@@ -10,15 +10,22 @@ static void one(const void *state, char *x, char *y,
     const int64_t divisor = ember_avg_window(s, at, &box);
     const char *row = x + (ptrdiff_t)box.first[1] * s->pool.x_steps[3] +
                       (ptrdiff_t)box.first[2] * s->pool.x_steps[4];
+    const ptrdiff_t next = s->pool.x_steps[3], step = s->pool.x_steps[4];
+    int32_t rows = box.past[1] - box.first[1];
+    int32_t columns = box.past[2] - box.first[2];
     float sum = 0.0f;
 
-    for (int32_t i = box.past[1] - box.first[1]; i > 0; i--) {
+    if (columns * step == next) { // whole rows: one
+        columns *= rows;
+        rows = 1;
+    }
+    for (; rows > 0; rows--) {
         const char *item = row;
-        for (int32_t j = box.past[2] - box.first[2]; j > 0; j--) {
+        for (int32_t j = columns; j > 0; j--) {
             sum += *(const float *)(const void *)item;
-            item += s->pool.x_steps[4];
+            item += step;
         }
-        row += s->pool.x_steps[3];
+        row += next;
     }
     *(float *)(void *)y =
         divisor != 0 ? sum / ember_scalar_f32((ember_scalar_t){divisor, EMBER_S64})
