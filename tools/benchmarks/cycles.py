@@ -20,7 +20,12 @@ from ember.cases import inputs
 from ember.run import profile, run
 
 _NETWORKS = ("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder")
-WHOLE = (*itertools.product(_NETWORKS, int8.CHECKED), ("resnet8", "m7"))
+_SPEED = " --optimize speed"  # behind a network's name
+WHOLE = (
+    *itertools.product(_NETWORKS, int8.CHECKED),
+    ("resnet8", "m7"),
+    *itertools.product(("resnet8" + _SPEED,), ("m4", "m7")),
+)
 SMALL = tuple(itertools.product(int8.SMALL, int8.CHECKED))
 _BASELINE = Path(__file__).with_name("cycles.json")
 
@@ -46,7 +51,10 @@ class Cost:
 
 
 def measure_whole(folder: Path) -> list[Cost]:
-    cases = [models.exported(f"int8_{name}_{CORES[core][1]}") for name, core in WHOLE]
+    cases = [
+        models.exported(f"int8_{name.removesuffix(_SPEED)}_{CORES[core][1]}")
+        for name, core in WHOLE
+    ]
     return [_cost(case, *one, folder) for case, one in zip(cases, WHOLE, strict=True)]
 
 
@@ -59,7 +67,10 @@ def measure_small(folder: Path) -> list[Cost]:
 
 
 def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
-    built = build.build(case, CORES[core][0], out=folder / f"{name}_{core}")
+    fast = name.endswith(_SPEED)
+    options = build.Options(optimize="speed") if fast else build.Options()
+    out = folder / f"{name.replace(' ', '_')}_{core}"
+    built = build.build(case, CORES[core][0], options, out=out)
     given = inputs.of_case(case, None)
     method = built.methods[0]
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)

@@ -122,7 +122,8 @@ def _finished(
 
 def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improved:
     """The model with weights of convolutions in their kernels' layout. What is pinned
-    keeps its operator."""
+    keeps its operator; with rows, no weights become longer: those are for whole
+    images."""
     rules = job.options.rules
     if any(name == model.name for name, _, _ in rules.calls):
         return model
@@ -131,7 +132,7 @@ def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improv
         chosen.needs,
         rules.allowed(job.board),
         rules.pins,
-        smallest=rules.smallest or model.has_rows,  # HVX's panels are of whole images
+        optimize="size" if model.has_rows else job.options.optimize,
     )
     return model if after is model.program else repack.again(model, after, rules.known)
 

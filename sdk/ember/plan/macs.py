@@ -23,6 +23,11 @@ def _packed(shapes: list[_Shape]) -> int:
     return math.prod((*out, *window, source[1]))
 
 
+def _winograd(shapes: list[_Shape]) -> int:
+    # Of the convolution, not of the products that are left of it.
+    return math.prod(shapes[-1]) * 9 * shapes[0][1]
+
+
 def _transposed(shapes: list[_Shape]) -> int:
     source, weight, *_ = shapes
     return math.prod(source) * math.prod(weight[1:])
@@ -57,6 +62,7 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
         math.prod(shapes[0]) * math.prod(shapes[1][:3])
     ),
     "ember::quantized_linear_int4.out": _product(0),
+    "ember::winograd_conv2d.out": _winograd,
 }
 # Of nodes of XNNPACK's graphs, by the shapes of input, weights and output. Convolutions
 # have their channels last, and weights (out, height, width, in).

@@ -1,15 +1,13 @@
 """A program and its chosen kernels become the program whose convolutions have weights
-packed for cores with DSP instructions: kernels/cortex_m/packed_s8.h.
-
-Two filters share what is loaded: as int16, two bytes are 256 times the weight of the
-second, that of the first and 128. Packed weights are as long as plain ones, except
-where rows of taps end in zeros.
+in another form, as operators of Ember's own read them: which forms there are is in
+`quads` and `winograd`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,29 +17,51 @@ from ember.program import KernelCall, Method, Program, types
 from ember.program.additions import Additions
 from ember.select.resolve import MethodNeeds
 
-OPERATOR = types.Operator("ember::packed_conv2d", "out")
 _CONV = "cortex_m::quantized_conv2d.out"
-# The kernel whose calls are packed, and the one that they get then.
-_PLAIN, _PACKED = "quantized_conv2d_dsp", "packed_conv2d_s8_dsp"
-_W, _DILATION, _SHIFTS = 1, 5, 9  # arguments of a convolution
-_FOUR = 4  # filters, and elements
-_LEAST_SHIFT = -3  # EMBER_SHIFT_POWER_DSP
-_MOST_ROW = 4 / 3  # as long as a row may be beside that of the taps
+_PLAIN = "quantized_conv2d_dsp"  # the kernel whose calls get another
+_W, _STRIDE, _DILATION, _SHIFTS, _OUT = 1, 3, 5, 9, -1  # arguments of a convolution
 
-_Weights = npt.NDArray[np.int8]
+Weights = npt.NDArray[np.int8]  # (filters, height, width, channels)
 
 
-def usable(allowed: Mapping[str, Sequence[str]], pins: Container[str]) -> set[str]:
-    """The kernels whose calls may be packed: the one that takes packed weights is
-    allowed, and the operator of plain ones is not pinned."""
-    free = _PACKED in allowed.get(OPERATOR.full_name, ()) and _CONV not in pins
-    return {_PLAIN} if free else set()
+@dataclass(frozen=True)
+class Layer:
+    """What a form may ask of a convolution without dilation."""
+
+    weights: Weights
+    stride: tuple[int, ...]
+    height: int  # of the output
+    width: int
 
 
-def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program:
-    """The same program where no convolution can be packed; else weights that nothing
-    reads any more are still there."""
-    packing = _Packing(program)
+@dataclass(frozen=True)
+class Form:
+    """What weights become.
+
+    kernel -- that reads them so, as the operator does
+    most_shift -- of the shifts that it scales by
+    pack -- the weights of a layer; None where the kernel cannot have them, or is slower
+    """
+
+    operator: types.Operator
+    kernel: str
+    dtype: DType
+    most_shift: int
+    pack: Callable[[Layer], npt.NDArray[Any] | None]
+
+    def usable(
+        self, allowed: Mapping[str, Sequence[str]], pins: Container[str]
+    ) -> bool:
+        """Whether the kernel is allowed, and the operator of plain weights is not
+        pinned."""
+        name = self.operator.full_name
+        return self.kernel in allowed.get(name, ()) and _CONV not in pins
+
+
+def packed(program: Program, needs: Sequence[MethodNeeds], form: Form) -> Program:
+    """The same program where no convolution can have the form; else weights that
+    nothing reads any more are still there."""
+    packing = _Packing(program, form)
     methods = list(program.methods)
     for need in needs:
         methods[need.index] = packing.method_after(methods[need.index], need)
@@ -54,6 +74,7 @@ def packed(program: Program, needs: Sequence[MethodNeeds]) -> Program:
 @dataclass
 class _Packing:
     program: Program
+    form: Form
     added: list[bytes] = field(default_factory=list)
     places: dict[int, int] = field(default_factory=dict)  # by those of plain weights
 
@@ -62,24 +83,26 @@ class _Packing:
         if len(method.chains) != 1:
             return method
         weights: dict[int, types.Tensor] = {}  # by call
-        for index, _, call in method.kernel_calls():
-            tensor = self._packed(method, call) if index in chosen else None
+        for index, name, call in method.kernel_calls():
+            plain = index in chosen and name == _CONV
+            tensor = self._packed(method, call) if plain else None
             if tensor is not None:
                 weights[index] = tensor
-        return _with_weights(method, weights) if weights else method
+        if not weights:
+            return method
+        return _with_weights(method, weights, self.form.operator)
 
     def _packed(self, method: Method, call: KernelCall) -> types.Tensor | None:
         """The packed weights of a call; None where they cannot be."""
         look = Additions(method, self.program.constants)
         tensor = method.values[call.args[_W]]
-        weights = look.constant(call.args[_W], DType.INT8)
         shifts = look.constant(call.args[_SHIFTS], DType.INT32)
-        dilation = look.integers(call.args[_DILATION])
-        if not isinstance(tensor, types.Tensor) or weights is None or shifts is None:
+        layer = _layer(method, look, call)
+        if not isinstance(tensor, types.Tensor) or layer is None or shifts is None:
             return None
-        if set(dilation or (0,)) != {1} or (shifts > _LEAST_SHIFT).any():
+        if (shifts > self.form.most_shift).any():
             return None
-        elements = packed_weights(weights)
+        elements = self.form.pack(layer)
         if elements is None:
             return None
         if tensor.data_index not in self.places:
@@ -88,10 +111,24 @@ class _Packing:
             self.places[tensor.data_index] = place
         place = self.places[tensor.data_index]
         order = tuple(range(elements.ndim))
-        return types.Tensor(DType.INT8, elements.shape, order, data_index=place)
+        return types.Tensor(self.form.dtype, elements.shape, order, data_index=place)
 
 
-def _with_weights(method: Method, weights: Mapping[int, types.Tensor]) -> Method:
+def _layer(method: Method, look: Additions, call: KernelCall) -> Layer | None:
+    """None where weights are no constants, or taps are apart."""
+    weights = look.constant(call.args[_W], DType.INT8)
+    out = method.values[call.args[_OUT]]
+    if weights is None or not isinstance(out, types.Tensor) or len(out.sizes) != 4:
+        return None
+    if set(look.integers(call.args[_DILATION]) or (0,)) != {1}:
+        return None
+    stride = look.integers(call.args[_STRIDE]) or ()
+    return Layer(weights, stride, out.sizes[2], out.sizes[3])
+
+
+def _with_weights(
+    method: Method, weights: Mapping[int, types.Tensor], operator: types.Operator
+) -> Method:
     """The method whose calls have these weights, each in the place of the plain ones
     unless others read them, too."""
     others = _read_plain(method, weights)
@@ -111,7 +148,7 @@ def _with_weights(method: Method, weights: Mapping[int, types.Tensor]) -> Method
         method,
         values=tuple(values),
         chains=(replace(method.chains[0], instructions=tuple(instructions)),),
-        operators=(*method.operators, OPERATOR),
+        operators=(*method.operators, operator),
     )
 
 
@@ -125,23 +162,3 @@ def _read_plain(method: Method, packed: Container[int]) -> frozenset[int]:
     ]
     chains = (replace(method.chains[0], instructions=tuple(plain)),)
     return replace(method, chains=chains).used_values()
-
-
-# ---- weights -------------------------------------------------------------------------
-
-
-def packed_weights(weights: _Weights) -> _Weights | None:
-    """Weights (filters, height, width, channels) as kernels read them packed; None
-    where filters or rows do not come in fours."""
-    filters, height, width, channels = weights.shape
-    row = width * channels
-    depth = next(d for d in range(channels, channels + _FOUR) if width * d % _FOUR == 0)
-    if filters % _FOUR or not row or width * depth > _MOST_ROW * row:
-        return None
-    rows = np.zeros((filters, height, width * depth), np.int16)
-    rows[:, :, :row] = weights.reshape(filters, height, row)
-    pairs = rows[1::2] * 256 + rows[::2] + 128
-    # (quad, pair, block, element of two, even or odd) -> (quad, block, even or odd, ..)
-    blocks = pairs.astype("<i2").reshape(filters // _FOUR, 2, -1, 2, 2)
-    order = np.ascontiguousarray(blocks.transpose(0, 2, 4, 1, 3))
-    return order.view(np.int8).reshape(filters, height, width, depth)

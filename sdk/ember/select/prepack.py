@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from ember.files import tensor_data, xnnpack
 from ember.model import Model
 from ember.program import NamedData, Program
-from ember.select import packed_convolutions, panels
+from ember.select import packed_convolutions, panels, quads, winograd
 from ember.select.delegates import PackedWeights
 from ember.select.resolve import MethodNeeds
 
@@ -46,19 +46,21 @@ def convolutions(
     allowed: Mapping[str, Sequence[str]],
     pins: Collection[str],
     *,
-    smallest: bool,
+    optimize: str,
 ) -> Program:
     """The same program where no convolution has a kernel that takes packed weights.
 
     allowed -- kernels of the board by operator
     pins -- operators whose kernels the user chose: they stay
-    smallest -- no weights become longer
+    optimize -- for size, no weights become longer; for speed, some become several times
+    as long
     """
     chosen = {call.kernel for need in needs for call in need.calls}
     after = program
-    if packed_convolutions.usable(allowed, pins) & chosen:
-        after = packed_convolutions.packed(after, needs)
-    kernels = set() if smallest else panels.kernels(allowed, pins) & chosen
+    for form in (winograd.FORM, quads.FORM) if optimize == "speed" else (quads.FORM,):
+        if form.usable(allowed, pins):
+            after = packed_convolutions.packed(after, needs, form)
+    kernels = set() if optimize == "size" else panels.kernels(allowed, pins) & chosen
     return (panels.packed(after, needs, kernels) or after) if kernels else after
 
 

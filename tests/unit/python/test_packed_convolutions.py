@@ -18,18 +18,23 @@ from ember.plan import trim
 from ember.plan.passes import Rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.program import Program, types
-from ember.select import packed_convolutions, selection
-from ember.select.packed_convolutions import packed_weights
+from ember.select import packed_convolutions, quads, selection, winograd
+from ember.select.packed_convolutions import Form
+from ember.select.quads import packed_weights
 from ember.select.resolve import Call, MethodNeeds
+from ember.toolchain.libraries import Optimize
 
 PLAIN, PACKED = "cortex_m::quantized_conv2d.out", "ember::packed_conv2d.out"
+WINOGRAD = "ember::winograd_conv2d.out"
 
 
 def names(program: Program) -> list[str]:
     return [name for _, name, _ in program.methods[0].kernel_calls()]
 
 
-def packed(program: Program, but: Collection[int] = ()) -> Program:
+def packed(
+    program: Program, but: Collection[int] = (), form: Form = quads.FORM
+) -> Program:
     """As where the kernel for DSP instructions is chosen for all calls `but` some."""
     calls = tuple(
         Call(index, "quantized_conv2d_dsp", True, 0, 0, False, False, "")
@@ -37,7 +42,7 @@ def packed(program: Program, but: Collection[int] = ()) -> Program:
         if name == PLAIN and index not in but
     )
     need = MethodNeeds(0, calls, (), 0, 0, 0, False)
-    after = packed_convolutions.packed(program, [need])
+    after = packed_convolutions.packed(program, [need], form)
     return program if after is program else trim.trimmed(after)
 
 
@@ -133,6 +138,61 @@ def test_the_core_decides(board: str, operator: str) -> None:
     methods = model.program.methods
     target = boards.load(board)
     chosen = selection.choose(model.program, model.content, [], target, methods, "net")
-    after = names(packed_convolutions.packed(model.program, chosen.needs))
+    after = names(packed_convolutions.packed(model.program, chosen.needs, quads.FORM))
     assert operator in after
     assert {PLAIN, PACKED} - {operator} - set(after)
+
+
+# ---- Winograd's ----------------------------------------------------------------------
+
+
+def test_transformed_filters_give_the_sums_of_the_taps() -> None:
+    random = np.random.default_rng(2)
+    weights = random.integers(-128, 128, (4, 3, 3, 8), np.int8)
+    elements = random.integers(-255, 256, (4, 4, 8))
+    made = winograd.transformed(weights).reshape(2, 16, 2, 2, 2, 2)
+    # (pair, position, four, even or odd, filter, of two) -> (filter, position, channel)
+    filters = made.transpose(0, 4, 1, 2, 5, 3).reshape(4, 4, 4, 8).astype(np.int64)
+    b = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
+    a = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
+    turned = np.einsum("ia,abc,jb->ijc", b, elements, b)
+    assert abs(turned).max() < 2**15
+    four = np.einsum("ia,fabc,abc,jb->fij", a, filters, turned, a)
+    for y, x in np.ndindex(2, 2):
+        window = elements[y : y + 3, x : x + 3]
+        sums = np.einsum("fabc,abc->f", weights.astype(np.int64), window)
+        np.testing.assert_array_equal(four[:, y, x], 4 * sums)
+
+
+@pytest.mark.parametrize(
+    ("filters", "kernel", "channels"), [(8, 3, 12), (5, 3, 8), (8, 1, 8), (8, 5, 8)]
+)
+def test_layers_that_stay(filters: int, kernel: int, channels: int) -> None:
+    before = network(filters, kernel, channels)
+    assert packed(before, form=winograd.FORM) is before
+
+
+def test_steps_and_small_outputs_stay() -> None:
+    net = Network(3, (1, 8, 6, 5))
+    before = net.model(net.conv(net.conv(net.input, 8, 3, 2), 8, 3)).program
+    assert packed(before, form=winograd.FORM) is before
+
+
+def test_winograd_gives_the_same_bits() -> None:
+    net = Network(3, (1, 8, 6, 5))
+    model = net.model(net.conv(net.conv(net.input, 16, 3, padding=2), 6, 3))
+    after = packed(model.program, form=winograd.FORM)
+    assert names(after) == [WINOGRAD, WINOGRAD]
+    old, new = Executable(model.program, model.content), Executable.of(after)
+    assert compare(here(), old, new, scenarios(model)) == "same"
+
+
+@pytest.mark.parametrize(("optimize", "first"), [("speed", WINOGRAD), ("size", PLAIN)])
+def test_speed_is_asked_for(optimize: Optimize, first: str) -> None:
+    net = Network(3, (1, 8, 6, 5))
+    model = net.model(net.conv(net.conv(net.input, 16, 3), 8, 1))
+    options = jobs.Options(optimize=optimize)
+    job = jobs.make([model], boards.load("mps2-an386"), options, None)
+    (chosen,) = choosing.choose(job)
+    after = names(chosen.model.program)
+    assert after == [first, PACKED if optimize == "speed" else PLAIN]

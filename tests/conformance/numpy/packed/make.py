@@ -1,7 +1,7 @@
-"""ember::packed_conv2d.out in two networks; running this file with tests/shared on the
-path writes the cases again.
+"""ember::packed_conv2d.out in two networks, ember::winograd_conv2d.out in one;
+running this file with tests/shared on the path writes the cases again.
 
-No exporter writes such a program: the SDK makes it for cores with DSP instructions.
+No exporter writes such programs: the SDK makes them for cores with DSP instructions.
 What is expected comes from the network with plain weights, in portable C.
 """
 
@@ -18,7 +18,8 @@ from ember.model import Model
 from ember.plan import trim
 from ember.plan.passes.execute import Executable
 from ember.program import types
-from ember.select import packed_convolutions
+from ember.select import packed_convolutions, quads, winograd
+from ember.select.packed_convolutions import Form
 from ember.select.resolve import Call, MethodNeeds
 
 INT8 = DType.INT8
@@ -48,6 +49,15 @@ def large() -> Model:
     return net.model(net.conv(x, 4, 4, padding=1))
 
 
+def tiles() -> Model:
+    """Sizes that are no whole tiles, in number no whole fours, with more and less than
+    the taps' own padding."""
+    net = Network(8, (1, 8, 7, 5))
+    x = net.conv(net.input, 8, 3)  # 7 x 5
+    x = net.conv(x, 8, 3, padding=3)  # 11 x 9
+    return net.model(net.conv(x, 2, 3, padding=0))  # 9 x 7
+
+
 def extreme(one: program.Program) -> program.Program:
     """With -128 and 127 among the weights of every filter."""
     (method,) = one.methods
@@ -66,7 +76,7 @@ def extreme(one: program.Program) -> program.Program:
     return replace(one, constants=tuple(constants))
 
 
-def packed(one: program.Program) -> program.Program:
+def packed(one: program.Program, form: Form) -> program.Program:
     (method,) = one.methods
     calls = tuple(
         Call(index, _PLAIN, True, 0, 0, False, False, "")
@@ -74,16 +84,20 @@ def packed(one: program.Program) -> program.Program:
         if name.startswith("cortex_m::quantized_conv2d.")
     )
     need = MethodNeeds(0, calls, (), 0, 0, 0, False)
-    return trim.trimmed(packed_convolutions.packed(one, [need]))
+    return trim.trimmed(packed_convolutions.packed(one, [need], form))
 
 
-def write(model: Model, folder: Path) -> None:
+def write(model: Model, folder: Path, form: Form) -> None:
     plain = extreme(model.program)
-    one = packed(plain)
+    one = packed(plain, form)
     names = [name for _, name, _ in one.methods[0].kernel_calls()]
-    assert "ember::packed_conv2d.out" in names, names
+    assert form.operator.full_name in names, names
     numpy_images.write(folder, one, model, Executable.of(plain))
 
 
-for network in (small, large):
-    write(network(), Path(__file__).parent / network.__name__)
+for network, form in (
+    (small, quads.FORM),
+    (large, quads.FORM),
+    (tiles, winograd.FORM),
+):
+    write(network(), Path(__file__).parent / network.__name__, form)
