@@ -79,30 +79,17 @@ static size_t bytes(size_t count) {
     return (count + 15) & ~(size_t)15;
 }
 
-ember_status_t ember_lent_args(ember_lent_t *lent, ember_conv_s8_t *conv,
-                               ember_node_t *node, bool last) {
-    ember_cadence_conv_t call = {0};
-    const ember_status_t status = ember_cadence_conv(&call, node, last);
-
-    if (status != EMBER_OK) {
-        return status;
-    }
-    if (!is_lent(&call)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "cadence convolution: not one of cortex_m");
-    }
-    *conv = conv_of(&call);
-    *lent = (ember_lent_t){.batches = 1};
-    set_weights(lent, &call);
-    const bool first = !call.window.last;
-    const size_t w = lent->w == NULL ? 0 : (size_t)call.filters * (size_t)call.inner;
+ember_status_t ember_lent_turned(ember_lent_t *lent, ember_conv_s8_t *conv,
+                                 ember_node_t *node, size_t w, bool last) {
     size_t x = 0, y = 0;
-    if (first && conv->channels > 1 && ember_lent_in(conv) > 1) {
-        lent->x = call.x;
+
+    lent->batches = 1;
+    if (!last && conv->channels > 1 && ember_lent_in(conv) > 1) {
+        lent->x = conv->x;
         x = (size_t)ember_lent_in(conv) * (size_t)conv->channels;
     }
-    if (first && conv->filters > 1 && ember_lent_out(conv) > 1) {
-        lent->y = call.y;
+    if (!last && conv->filters > 1 && ember_lent_out(conv) > 1) {
+        lent->y = conv->y;
         y = (size_t)ember_lent_out(conv) * (size_t)conv->filters;
     }
     if (conv->batches > 1 && (x > 0) != (y > 0)) {
@@ -120,6 +107,25 @@ ember_status_t ember_lent_args(ember_lent_t *lent, ember_conv_s8_t *conv,
         ember_node_work(node, 1, (uint32_t)(w + (x + y) * (size_t)lent->batches));
     }
     return ember_node_status(node);
+}
+
+ember_status_t ember_lent_args(ember_lent_t *lent, ember_conv_s8_t *conv,
+                               ember_node_t *node, bool last) {
+    ember_cadence_conv_t call = {0};
+    const ember_status_t status = ember_cadence_conv(&call, node, last);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (!is_lent(&call)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cadence convolution: not one of cortex_m");
+    }
+    *conv = conv_of(&call);
+    *lent = (ember_lent_t){0};
+    set_weights(lent, &call);
+    const size_t w = lent->w == NULL ? 0 : (size_t)call.filters * (size_t)call.inner;
+    return ember_lent_turned(lent, conv, node, w, call.window.last);
 }
 
 // --- run ---------------------------------------------------------------------------

@@ -33,6 +33,13 @@ void ember_turn(int8_t *to, const int8_t *from, int32_t rows, int32_t columns);
 EMBER_MUST_USE ember_status_t ember_lent_args(ember_lent_t *lent, ember_conv_s8_t *conv,
                                               ember_node_t *node, bool last);
 
+// The same of an engine's arguments: images whose channels come first, and `w` bytes of
+// weights, get a place in scratch.
+EMBER_MUST_USE ember_status_t ember_lent_turned(ember_lent_t *lent,
+                                                ember_conv_s8_t *conv,
+                                                ember_node_t *node, size_t w,
+                                                bool last);
+
 static inline int32_t ember_lent_in(const ember_conv_s8_t *conv) {
     return conv->height.in * conv->width.in;
 }

@@ -74,7 +74,8 @@ static void run_groups(const ember_groups_hvx_t *s, const ember_ending_hvx_t *en
 
 void ember_lent_hvx_run(const ember_lent_hvx_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
-    const ember_real_hvx_t real = ember_real_hvx(scales->scale, scales->inverse);
+    const ember_real_hvx_t real =
+        ember_real_hvx(scales->scale, scales->inverse, scales->zero_point);
 
     if (s->lent.depthwise) {
         ember_depthwise_hvx_run(&s->depthwise, &real.ending);

@@ -17,7 +17,7 @@ ember_status_t ember_lent_products_hvx_prepare(ember_matmul_s8_hvx_t *s,
 // for that.
 void ember_lent_products_hvx_run(const ember_matmul_s8_hvx_t *s) {
     const ember_real_hvx_t real =
-        ember_real_hvx(ember_matmul_s8_scale(&s->matmul), 1.0f);
+        ember_real_hvx(ember_matmul_s8_scale(&s->matmul), 1.0f, s->matmul.c_offset);
 
     if (!s->few && !ember_columns_hvx_aligned(&s->columns)) {
         ember_lent_products_plain(&s->matmul);

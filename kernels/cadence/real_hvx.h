@@ -4,21 +4,18 @@
 #ifndef EMBER_KERNELS_CADENCE_REAL_HVX_H
 #define EMBER_KERNELS_CADENCE_REAL_HVX_H
 
-#include "kernels/cortex_m/windows_hvx.h"
+#include "kernels/cortex_m/ending_hvx.h"
 
 // How the dialect scales sums.
 typedef struct ember_real_hvx {
     ember_ending_hvx_t ending; // the first field
     float by;
     float inverse;
-    int32_t most;   // sums of this size and above have results beyond int8
-    int32_t left;   // bits that sums are moved by
-    int32_t factor; // from 2^30 on
-    int32_t places; // of a fraction
+    int32_t zero_point;
 } ember_real_hvx_t;
 
-// `scale` and `inverse` are above 0.
-ember_real_hvx_t ember_real_hvx(float scale, float inverse);
+// `scale` and `inverse` are above 0; `zero_point` is an int8.
+ember_real_hvx_t ember_real_hvx(float scale, float inverse, int32_t zero_point);
 
 static inline bool ember_real_hvx_takes(float scale) {
     return scale > 0.0f;

@@ -444,27 +444,6 @@ INLINE void store_blocks(const row_t *row, const HVX_Vector *words, int8_t *y,
     }
 }
 
-// What scales otherwise than the factors takes all sums at once.
-static __attribute__((noinline)) void store_otherwise(const row_t *row,
-                                                      HVX_Vector *sums, int8_t *y,
-                                                      int32_t step, int32_t blocks) {
-    HVX_Vector results[4 * FOUR];
-
-    row->ending->scale(row->ending, sums, results, blocks * FOUR);
-    for (int32_t i = 0; i < blocks * FOUR; i++) {
-        ember_hvx_store(results + i,
-                        Q6_Vw_vadd_VwVw(ember_hvx_load(results + i), row->zero_point));
-    }
-    store_blocks(row, results, y, step, blocks);
-}
-
-INLINE void keep(HVX_Vector *to, const HVX_Vector *sums, int count) {
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < count; i++) {
-        ember_hvx_store(to + i, sums[i]);
-    }
-}
-
 // Four neighbouring outputs of 128 channels with three neighbouring taps of one group
 // of rows: what an output has from its second tap on is what the next has before.
 INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
@@ -499,10 +478,7 @@ INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
         own = ember_hvx_somewhere(own + EMBER_NUMBERS_HVX);
     }
     if (otherwise) {
-        HVX_Vector kept[4 * FOUR]; // sums themselves are in registers
-        keep(kept, sums, 4 * FOUR);
-        store_otherwise(row, kept, y, step, 4);
-        return;
+        ember_ended_hvx(row->ending, sums, 4 * FOUR);
     }
     store_blocks(row, sums, y, step, 4);
 }
@@ -556,12 +532,8 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
         weights += row->next;
     }
     if (row->ending != NULL) {
-        HVX_Vector kept[4 * FOUR];
-        keep(kept, sums, blocks * FOUR);
-        store_otherwise(row, kept, y, step, blocks);
-        return;
-    }
-    if (row->shifted) {
+        ember_ended_hvx(row->ending, sums, blocks * FOUR);
+    } else if (row->shifted) {
         ember_scale_shifted_hvx(numbers, row->zeros, sums, blocks, FOUR, true);
     } else {
         ember_scale_any_hvx(numbers, row->zero_point, sums, blocks, FOUR);

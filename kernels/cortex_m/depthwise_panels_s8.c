@@ -78,38 +78,48 @@ static ember_status_t read_panels(ember_depthwise_panels_s8_t *s, ember_node_t *
     }
     s->panels = panels.data;
     s->numbers = s->panels + weights_bytes(s);
-    s->conv.rows = rows_of(s);
+    if (s->conv.rows != EMBER_ROWS_REAL) {
+        s->conv.rows = rows_of(s);
+    }
     if (s->conv.rows == EMBER_ROWS_ANY) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "ember: scales in panels");
     }
     return EMBER_OK;
 }
 
-ember_status_t ember_depthwise_panels_s8_args(ember_depthwise_panels_s8_t *s,
-                                              ember_node_t *node) {
+ember_status_t ember_depthwise_panels_s8_weights(ember_depthwise_panels_s8_t *s,
+                                                 ember_node_t *node) {
     static const ember_conv_s8_places_t places = {.dilation = DILATION};
     ember_conv_s8_t *conv = &s->conv;
 
-    if (ember_panels_s8_image(conv, node) != EMBER_OK) {
-        return ember_node_status(node);
-    }
     conv->depth = 1;
     if (!ember_panels_s8_kernel(conv, node) || conv->filters != conv->channels ||
         !ember_conv_s8_geometry(conv, node, &places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: sizes or parameters do not fit");
     }
-    if (read_panels(s, node) != EMBER_OK) {
+    return read_panels(s, node);
+}
+
+uint32_t ember_depthwise_panels_s8_steps(const ember_depthwise_panels_s8_t *s) {
+    return (uint32_t)(s->conv.filters * ember_conv_s8_taps(&s->conv));
+}
+
+ember_status_t ember_depthwise_panels_s8_args(ember_depthwise_panels_s8_t *s,
+                                              ember_node_t *node) {
+    if (ember_panels_s8_image(&s->conv, node) != EMBER_OK ||
+        ember_depthwise_panels_s8_weights(s, node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    return ember_panels_s8_output(conv, node, OUT,
-                                  (uint32_t)(conv->filters * ember_conv_s8_taps(conv)));
+    return ember_panels_s8_output(&s->conv, node, OUT,
+                                  ember_depthwise_panels_s8_steps(s));
 }
 
 // --- run -----------------------------------------------------------------------------
 
-static int8_t output_of(const ember_depthwise_panels_s8_t *s, const int8_t *x,
-                        int32_t oy, int32_t ox, int32_t channel) {
+int32_t ember_depthwise_panels_s8_sum(const void *panels, const int8_t *x, int32_t oy,
+                                      int32_t ox, int32_t channel) {
+    const ember_depthwise_panels_s8_t *s = panels;
     const ember_conv_s8_t *conv = &s->conv;
     const ember_conv_s8_axis_t *h = &conv->height, *w = &conv->width;
     uint32_t sum = (uint32_t)number_of(s, channel, BIAS);
@@ -125,10 +135,16 @@ static int8_t output_of(const ember_depthwise_panels_s8_t *s, const int8_t *x,
             sum += (uint32_t)(element * weight_of(s, channel, ky, kx));
         }
     }
+    return (int32_t)sum;
+}
+
+static int8_t output_of(const ember_depthwise_panels_s8_t *s, const int8_t *x,
+                        int32_t oy, int32_t ox, int32_t channel) {
+    const ember_conv_s8_t *conv = &s->conv;
+    const int32_t sum = ember_depthwise_panels_s8_sum(s, x, oy, ox, channel);
     const ember_requantize_t by = {number_of(s, channel, MULTIPLIER),
                                    number_of(s, channel, SHIFT)};
-    return ember_requantize_s8((int32_t)sum, by, conv->scales.zero_point,
-                               conv->scales.limits);
+    return ember_requantize_s8(sum, by, conv->scales.zero_point, conv->scales.limits);
 }
 
 void ember_depthwise_panels_s8_run(const ember_depthwise_panels_s8_t *s) {

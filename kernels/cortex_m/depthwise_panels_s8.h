@@ -20,8 +20,14 @@ typedef struct ember_depthwise_panels_s8 {
     int32_t sharing; // 1 or 2
 } ember_depthwise_panels_s8_t;
 
-// Reads a call and sets the shape of its output. `conv.rows` is that of the numbers,
-// EMBER_ROWS_RIGHT or EMBER_ROWS_SHIFT.
+// As those of panels_s8.h.
+EMBER_MUST_USE ember_status_t
+ember_depthwise_panels_s8_weights(ember_depthwise_panels_s8_t *s, ember_node_t *node);
+uint32_t ember_depthwise_panels_s8_steps(const ember_depthwise_panels_s8_t *s);
+int32_t ember_depthwise_panels_s8_sum(const void *panels, const int8_t *x, int32_t oy,
+                                      int32_t ox, int32_t channel);
+
+// Reads a call and sets the shape of its output.
 EMBER_MUST_USE ember_status_t
 ember_depthwise_panels_s8_args(ember_depthwise_panels_s8_t *s, ember_node_t *node);
 

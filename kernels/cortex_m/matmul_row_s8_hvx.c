@@ -271,40 +271,25 @@ typedef struct scales {
     const ember_ending_hvx_t *ending; // NULL: `by`
 } scales_t;
 
-// Without the zero point.
+// Without the zero point; with an ending, the sum.
 INLINE HVX_Vector scaled(const scales_t *scales, HVX_Vector sum) {
     const HVX_Vector all = Q6_Vw_vadd_VwVw(sum, scales->base);
     return scales->ending == NULL ? ember_scaled_hvx(all, &scales->by) : all;
 }
 
-static __attribute__((noinline)) void scale_otherwise(const ember_ending_hvx_t *ending,
-                                                      const HVX_Vector *from,
-                                                      HVX_Vector *to) {
-    HVX_Vector room[4];
-
-    for (int v = 0; v < 4; v++) {
-        ember_hvx_store(room + v, from[v]);
-    }
-    ending->scale(ending, room, to, 4);
-}
-
-INLINE HVX_Vector bytes_of(const scales_t *scales, const HVX_Vector *words) {
+// Numbers without the zero point, or sums, become int8. Clobbers them.
+INLINE HVX_Vector results_of(const scales_t *scales, HVX_Vector *words) {
     const HVX_Vector zero = scales->zero_point;
-    return ember_bytes_hvx(
-        Q6_Vw_vadd_VwVw(words[0], zero), Q6_Vw_vadd_VwVw(words[1], zero),
-        Q6_Vw_vadd_VwVw(words[2], zero), Q6_Vw_vadd_VwVw(words[3], zero));
-}
 
-INLINE HVX_Vector results_of(const scales_t *scales, const HVX_Vector *words) {
-    HVX_Vector bytes;
-
-    if (scales->ending == NULL) {
-        bytes = bytes_of(scales, words);
+    if (scales->ending != NULL) {
+        ember_ended_hvx(scales->ending, words, 4);
     } else {
-        HVX_Vector others[4];
-        scale_otherwise(scales->ending, words, others);
-        bytes = bytes_of(scales, others);
+        EMBER_HVX_UNROLL
+        for (int v = 0; v < 4; v++) {
+            words[v] = Q6_Vw_vadd_VwVw(words[v], zero);
+        }
     }
+    const HVX_Vector bytes = ember_bytes_hvx(words[0], words[1], words[2], words[3]);
     return Q6_Vb_vmin_VbVb(Q6_Vb_vmax_VbVb(bytes, scales->low), scales->high);
 }
 

@@ -120,7 +120,9 @@ static ember_status_t read_panels(ember_panels_s8_t *s, ember_node_t *node) {
                                "ember: panels of another size");
     }
     s->panels = panels.data;
-    s->conv.rows = rows_of(s);
+    if (s->conv.rows != EMBER_ROWS_REAL) {
+        s->conv.rows = rows_of(s);
+    }
     if (s->conv.rows == EMBER_ROWS_ANY) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "ember: scales in panels");
     }
@@ -164,23 +166,28 @@ ember_status_t ember_panels_s8_output(ember_conv_s8_t *conv, ember_node_t *node,
     return EMBER_OK;
 }
 
-ember_status_t ember_panels_s8_args(ember_panels_s8_t *s, ember_node_t *node) {
+ember_status_t ember_panels_s8_weights(ember_panels_s8_t *s, ember_node_t *node) {
     static const ember_conv_s8_places_t places = {.dilation = PLACES_DILATION};
     ember_conv_s8_t *conv = &s->conv;
 
-    if (ember_panels_s8_image(conv, node) != EMBER_OK) {
-        return ember_node_status(node);
-    }
     if (!ember_panels_s8_kernel(conv, node) || conv->depth < 1 || conv->batches < 0 ||
         !ember_conv_s8_geometry(conv, node, &places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: sizes or parameters do not fit");
     }
-    if (read_panels(s, node) != EMBER_OK) {
+    return read_panels(s, node);
+}
+
+uint32_t ember_panels_s8_steps(const ember_panels_s8_t *s) {
+    return (uint32_t)(s->conv.filters * s->conv.height.kernel * s->segment);
+}
+
+ember_status_t ember_panels_s8_args(ember_panels_s8_t *s, ember_node_t *node) {
+    if (ember_panels_s8_image(&s->conv, node) != EMBER_OK ||
+        ember_panels_s8_weights(s, node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    return ember_panels_s8_output(
-        conv, node, OUT, (uint32_t)(conv->filters * conv->height.kernel * s->segment));
+    return ember_panels_s8_output(&s->conv, node, OUT, ember_panels_s8_steps(s));
 }
 
 // --- run -----------------------------------------------------------------------------
@@ -204,8 +211,7 @@ static int32_t inside(const ember_conv_s8_axis_t *axis, int32_t out, int32_t tap
     return at < axis->in ? at : -1;
 }
 
-// The sum of a filter over the window of output (oy, ox); the first of merged outputs
-// has its weights where a single one has.
+// The first of merged outputs has its weights where a single one has.
 static uint32_t sum_window(const ember_panels_s8_t *s, const int8_t *x, int32_t oy,
                            int32_t ox, const place_t *at) {
     const ember_conv_s8_t *conv = &s->conv;
@@ -232,9 +238,16 @@ static void run_pixel(const ember_panels_s8_t *s, const int8_t *x, int32_t oy,
         const place_t at = place_of(s, f);
         const ember_requantize_t by = {number_of(&at, MULTIPLIER),
                                        number_of(&at, SHIFT)};
-        const int32_t sum = (int32_t)sum_window(s, x, oy, ox, &at);
+        const int32_t sum = ember_panels_s8_sum(s, x, oy, ox, f);
         y[f] = ember_requantize_s8(sum, by, scales->zero_point, scales->limits);
     }
+}
+
+int32_t ember_panels_s8_sum(const void *panels, const int8_t *x, int32_t oy, int32_t ox,
+                            int32_t filter) {
+    const ember_panels_s8_t *s = panels;
+    const place_t at = place_of(s, filter);
+    return (int32_t)sum_window(s, x, oy, ox, &at);
 }
 
 void ember_panels_s8_run(const ember_panels_s8_t *s) {

@@ -47,10 +47,22 @@ static inline uint8_t ember_panels_s8_rows(uint8_t rows, int32_t multiplier,
     return shift == 0 ? EMBER_ROWS_RIGHT : rows;
 }
 
-// Reads a call and sets the shape of its output. `conv.rows` is that of the numbers,
-// EMBER_ROWS_RIGHT or EMBER_ROWS_SHIFT.
+// Reads what a call says of the weights; the image is read already. `conv.rows` becomes
+// that of the numbers, EMBER_ROWS_RIGHT or EMBER_ROWS_SHIFT, unless it is
+// EMBER_ROWS_REAL, for which only the initial sums among the numbers matter.
+EMBER_MUST_USE ember_status_t ember_panels_s8_weights(ember_panels_s8_t *s,
+                                                      ember_node_t *node);
+// Steps of a pixel.
+uint32_t ember_panels_s8_steps(const ember_panels_s8_t *s);
+
+// Reads a call and sets the shape of its output.
 EMBER_MUST_USE ember_status_t ember_panels_s8_args(ember_panels_s8_t *s,
                                                    ember_node_t *node);
+
+// The sum of a filter over the window of output (oy, ox) of an image. `panels` is an
+// ember_panels_s8_t.
+int32_t ember_panels_s8_sum(const void *panels, const int8_t *x, int32_t oy, int32_t ox,
+                            int32_t filter);
 
 // Computes, in plain C. y is not x.
 void ember_panels_s8_run(const ember_panels_s8_t *s);

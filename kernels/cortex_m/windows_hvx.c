@@ -60,23 +60,6 @@ INLINE void start(const ember_windows_hvx_t *s, const int32_t *firsts,
     }
 }
 
-INLINE void scale_otherwise(const ember_results_hvx_t *to, HVX_Vector *sums,
-                            int count) {
-    const HVX_Vector zero = Q6_V_vsplat_R(to->zero_point);
-    HVX_Vector from[TILE * EMBER_PANEL_HVX]; // sums themselves are in registers
-    HVX_Vector scaled[TILE * EMBER_PANEL_HVX];
-
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < count; i++) {
-        ember_hvx_store(from + i, sums[i]);
-    }
-    to->ending->scale(to->ending, from, scaled, count);
-    EMBER_HVX_UNROLL
-    for (int i = 0; i < count; i++) {
-        sums[i] = Q6_Vw_vadd_VwVw(ember_hvx_load(scaled + i), zero);
-    }
-}
-
 INLINE void store(const ember_results_hvx_t *to, int8_t *y, HVX_Vector bytes, int each,
                   int windows, bool inside) {
     const HVX_Vector low = Q6_Vb_vsplat_R(to->limits.low);
@@ -133,7 +116,7 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
           vectors);
     multiply(s, x, panel->weights, true, sums, windows, vectors);
     if (otherwise) {
-        scale_otherwise(to, sums, windows * vectors);
+        ember_ended_hvx(to->ending, sums, windows * vectors);
     } else if (to->shifted) {
         ember_scale_shifted_hvx(panel->numbers, Q6_V_vsplat_R(2 * to->zero_point), sums,
                                 windows, vectors, false);

@@ -8,6 +8,7 @@
 #ifndef EMBER_KERNELS_CORTEX_M_WINDOWS_HVX_H
 #define EMBER_KERNELS_CORTEX_M_WINDOWS_HVX_H
 
+#include "kernels/cortex_m/ending_hvx.h"
 #include "kernels/cortex_m/numbers_hvx.h"
 
 enum {
@@ -40,13 +41,6 @@ typedef struct ember_panel_hvx {
     const HVX_Vector *numbers;
     int32_t vectors; // of filters, 1 to EMBER_PANEL_HVX
 } ember_panel_hvx_t;
-
-// How sums become results where this dialect does not say it: `count` vectors of sums,
-// up to 16, become as many of results without the zero point.
-typedef struct ember_ending_hvx {
-    void (*scale)(const struct ember_ending_hvx *ending, const HVX_Vector *sums,
-                  HVX_Vector *results, int32_t count);
-} ember_ending_hvx_t;
 
 // Where results go: 32 bytes for each vector of filters. Bytes behind those of the last
 // filter are clobbered up to `end`: windows are stored in order.

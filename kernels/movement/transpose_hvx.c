@@ -7,7 +7,7 @@
 
 #include "kernels/cortex_m/scale_hvx.h"
 
-enum { BLOCK = 64 }; // vectors
+enum { BLOCK = 64, MOST = 16, STEPS = 4 }; // vectors; of those in registers
 
 typedef ember_transpose_hvx_t matrix_t;
 
@@ -15,13 +15,13 @@ static int32_t less(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
 
-// The least power of two that is not below `count`.
-static int32_t power(int32_t count) {
-    int32_t all = 1;
-    while (all < count) {
-        all *= 2;
+// Of the least power of two that is not below `count`.
+static int32_t places_of(int32_t count) {
+    int32_t places = 0;
+    while (1 << places < count) {
+        places++;
     }
-    return all;
+    return places;
 }
 
 // The first `bytes` of a row. What lies behind them is read, too, where the source goes
@@ -38,64 +38,126 @@ static const uint8_t *end_of(const matrix_t *s, const uint8_t *from) {
                       : from + (ptrdiff_t)(s->rows - 1) * s->row + s->columns * s->size;
 }
 
+// --- exchanges -----------------------------------------------------------------------
+
+// Exchanges elements of `count` vectors in registers, a power of two: of each and the
+// one half of them further, then a quarter, until neighbours; or back, neighbours
+// first. `apart` such sets of vectors, `apart` vectors from one to the next.
+INLINE void steps(HVX_Vector *x, int32_t apart, int32_t size, int count, bool back) {
+    for (int32_t i = 0; i < apart; i++, x++) {
+        HVX_Vector own[MOST];
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < count; k++) {
+            own[k] = ember_hvx_load(x + k * apart);
+        }
+        EMBER_HVX_UNROLL
+        for (int n = 1; n < count; n *= 2) {
+            const int far = back ? n : count / 2 / n;
+            EMBER_HVX_UNROLL
+            for (int k = 0; k < count; k++) {
+                if ((k & far) == 0) {
+                    const HVX_VectorPair both =
+                        back ? Q6_W_vdeal_VVR(own[k + far], own[k], size)
+                             : Q6_W_vshuff_VVR(own[k + far], own[k], size);
+                    own[k] = Q6_V_lo_W(both);
+                    own[k + far] = Q6_V_hi_W(both);
+                }
+            }
+        }
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < count; k++) {
+            ember_hvx_store(x + k * apart, own[k]);
+        }
+    }
+}
+
+// A function for each number of steps, and one that chooses.
+#define EXCHANGE(NAME, BACK)                                                           \
+    static __attribute__((noinline)) void NAME##_1(HVX_Vector *x, int32_t apart,       \
+                                                   int32_t size) {                     \
+        steps(x, apart, size, 2, BACK);                                                \
+    }                                                                                  \
+    static __attribute__((noinline)) void NAME##_2(HVX_Vector *x, int32_t apart,       \
+                                                   int32_t size) {                     \
+        steps(x, apart, size, 4, BACK);                                                \
+    }                                                                                  \
+    static __attribute__((noinline)) void NAME##_3(HVX_Vector *x, int32_t apart,       \
+                                                   int32_t size) {                     \
+        steps(x, apart, size, 8, BACK);                                                \
+    }                                                                                  \
+    static __attribute__((noinline)) void NAME##_4(HVX_Vector *x, int32_t apart,       \
+                                                   int32_t size) {                     \
+        steps(x, apart, size, 16, BACK);                                               \
+    }                                                                                  \
+    static void NAME(HVX_Vector *x, int32_t apart, int32_t some, int32_t size) {       \
+        switch (some) {                                                                \
+        case 1:                                                                        \
+            NAME##_1(x, apart, size);                                                  \
+            break;                                                                     \
+        case 2:                                                                        \
+            NAME##_2(x, apart, size);                                                  \
+            break;                                                                     \
+        case 3:                                                                        \
+            NAME##_3(x, apart, size);                                                  \
+            break;                                                                     \
+        default:                                                                       \
+            NAME##_4(x, apart, size);                                                  \
+            break;                                                                     \
+        }                                                                              \
+    }
+
+EXCHANGE(shuffle_some, false)
+EXCHANGE(deal_some, true)
+
+// 1 shifted by `places` vectors of rows become such of columns: all their elements side
+// by side.
+static void shuffle(HVX_Vector *x, int32_t places, int32_t size) {
+    int32_t some;
+
+    for (int32_t left = places; left > 0; left -= some) {
+        some = left % STEPS == 0 ? STEPS : left % STEPS;
+        for (int32_t first = 0; first < 1 << places; first += 1 << left) {
+            shuffle_some(x + first, 1 << (left - some), some, -size);
+        }
+    }
+}
+
+// The reverse of shuffle().
+static void deal(HVX_Vector *x, int32_t places, int32_t size) {
+    for (int32_t done = 0; done < places; done += STEPS) {
+        const int32_t some = less(places - done, STEPS);
+        for (int32_t first = 0; first < 1 << places; first += 1 << (done + some)) {
+            deal_some(x + first, 1 << done, some, -size);
+        }
+    }
+}
+
 // --- rows become columns -------------------------------------------------------------
+
+// How many rows have a vector before `end`.
+static int32_t whole_rows(const matrix_t *s, const uint8_t *from, const uint8_t *end,
+                          int32_t rows) {
+    const ptrdiff_t past = end - from - EMBER_HVX;
+    int32_t whole = s->row > 0 ? rows : 0;
+
+    while (whole > 0 && (ptrdiff_t)(whole - 1) * s->row > past) {
+        whole--;
+    }
+    return whole;
+}
 
 // Loads up to a vector of each row.
 static void load_rows(HVX_Vector *x, const matrix_t *s, const uint8_t *from,
                       const uint8_t *end, int32_t rows, int32_t bytes) {
-    for (int32_t left = rows; left > 0; left--) {
-        ember_hvx_store(x++, load(from, end, bytes));
+    const int32_t whole = whole_rows(s, from, end, rows);
+
+    for (int32_t i = 0; i < whole; i++) {
+        ember_hvx_store(x++, ember_hvx_load_any(from));
         from += s->row;
     }
-}
-
-// Exchanges elements of two vectors.
-INLINE void exchange(HVX_Vector *a, HVX_Vector *b, int32_t size) {
-    const HVX_VectorPair both = Q6_W_vshuff_VVR(*b, *a, -size);
-    *a = Q6_V_lo_W(both);
-    *b = Q6_V_hi_W(both);
-}
-
-// Two steps at once, of vectors four of which are `apart`; or the last one, of pairs.
-static void shuffle_fours(HVX_Vector *x, int32_t apart, int32_t size) {
-    for (int32_t i = 0; i < apart; i++) {
-        HVX_Vector a = ember_hvx_load(x), b = ember_hvx_load(x + apart);
-        HVX_Vector c = ember_hvx_load(x + 2 * apart), d = ember_hvx_load(x + 3 * apart);
-        exchange(&a, &c, size);
-        exchange(&b, &d, size);
-        exchange(&a, &b, size);
-        exchange(&c, &d, size);
-        ember_hvx_store(x, a);
-        ember_hvx_store(x + apart, b);
-        ember_hvx_store(x + 2 * apart, c);
-        ember_hvx_store(x + 3 * apart, d);
-        x++;
-    }
-}
-
-static void shuffle_pairs(HVX_Vector *x, int32_t count, int32_t size) {
-    for (int32_t i = 0; i < count; i += 2) {
-        HVX_Vector a = ember_hvx_load(x + i), b = ember_hvx_load(x + i + 1);
-        exchange(&a, &b, size);
-        ember_hvx_store(x + i, a);
-        ember_hvx_store(x + i + 1, b);
-    }
-}
-
-// Vectors of `count` rows become such of columns: all their elements side by side.
-static void shuffle(HVX_Vector *x, int32_t count, int32_t size) {
-    int32_t apart = count / 4;
-
-    for (; apart > 0; apart /= 4) {
-        for (int32_t first = 0; first < count; first += 4 * apart) {
-            shuffle_fours(x + first, apart, size);
-        }
-        if (apart == 2) {
-            break;
-        }
-    }
-    if (apart == 2 || count == 2) {
-        shuffle_pairs(x, count, size);
+    for (int32_t left = rows - whole; left > 0; left--) {
+        ember_hvx_store(x++, load(from, end, bytes));
+        from += s->row;
     }
 }
 
@@ -105,11 +167,15 @@ static void shuffle(HVX_Vector *x, int32_t count, int32_t size) {
 static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
                     int32_t width, int32_t bytes, int32_t step, int32_t columns) {
     if (width == step) { // vectors are adjacent, too
-        for (int32_t left = columns * step; left > 0; left -= EMBER_HVX) {
-            ember_store_left_hvx((int8_t *)to, ember_hvx_load(from++), left);
-            to += less(left, EMBER_HVX);
+        const int32_t all = columns * step, rest = all % EMBER_HVX;
+        for (int32_t left = all / EMBER_HVX; left > 0; left--) {
+            ember_hvx_store_any(to, ember_hvx_load(from++));
+            to += EMBER_HVX;
         }
-        return to;
+        if (rest > 0) {
+            ember_hvx_store_part(to, ember_hvx_load(from), rest);
+        }
+        return to + rest;
     }
     while (columns > 0) {
         HVX_Vector some = ember_hvx_load(from++);
@@ -129,7 +195,8 @@ static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
 // Up to a block of rows.
 static void turn_rows(const matrix_t *s, uint8_t *to, const uint8_t *from,
                       const uint8_t *past, int32_t rows) {
-    const int32_t most = EMBER_HVX / s->size, count = power(rows);
+    const int32_t most = EMBER_HVX / s->size, places = places_of(rows);
+    const int32_t count = 1 << places;
     const uint8_t *end = to + (ptrdiff_t)s->columns * s->step;
     HVX_Vector x[BLOCK];
 
@@ -139,7 +206,7 @@ static void turn_rows(const matrix_t *s, uint8_t *to, const uint8_t *from,
     for (int32_t j = 0; j < s->columns; j += most, from += EMBER_HVX) {
         const int32_t some = less(s->columns - j, most);
         load_rows(x, s, from, past, rows, some * s->size);
-        shuffle(x, count, s->size);
+        shuffle(x, places, s->size);
         to = put(to, end, x, count * s->size, rows * s->size, s->step, some);
     }
 }
@@ -163,74 +230,38 @@ static HVX_Vector join(const uint8_t *from, const uint8_t *end, int32_t row,
     return all;
 }
 
-INLINE void part(HVX_Vector *a, HVX_Vector *b, int32_t size) {
-    const HVX_VectorPair both = Q6_W_vdeal_VVR(*b, *a, -size);
-    *a = Q6_V_lo_W(both);
-    *b = Q6_V_hi_W(both);
-}
+// `rows` in as many vectors as there are columns, `each` of them in one.
+static void load_columns(HVX_Vector *x, const matrix_t *s, const uint8_t *from,
+                         const uint8_t *end, int32_t rows, int32_t each, int32_t width,
+                         int32_t bytes, int32_t count) {
+    int32_t k = 0;
 
-// Two steps at once, of vectors four of which are `apart`; or the last one, of pairs.
-static void deal_fours(HVX_Vector *x, int32_t apart, int32_t size) {
-    for (int32_t i = 0; i < apart; i++) {
-        HVX_Vector a = ember_hvx_load(x), b = ember_hvx_load(x + apart);
-        HVX_Vector c = ember_hvx_load(x + 2 * apart), d = ember_hvx_load(x + 3 * apart);
-        part(&a, &b, size);
-        part(&c, &d, size);
-        part(&a, &c, size);
-        part(&b, &d, size);
-        ember_hvx_store(x, a);
-        ember_hvx_store(x + apart, b);
-        ember_hvx_store(x + 2 * apart, c);
-        ember_hvx_store(x + 3 * apart, d);
-        x++;
-    }
-}
-
-static void deal_pairs(HVX_Vector *x, int32_t count, int32_t size) {
-    const int32_t apart = count / 2;
-
-    for (int32_t i = 0; i < apart; i++) {
-        HVX_Vector a = ember_hvx_load(x + i), b = ember_hvx_load(x + i + apart);
-        part(&a, &b, size);
-        ember_hvx_store(x + i, a);
-        ember_hvx_store(x + i + apart, b);
-    }
-}
-
-// The reverse of shuffle().
-static void deal(HVX_Vector *x, int32_t count, int32_t size) {
-    int32_t apart = 1;
-
-    for (; 4 * apart <= count; apart *= 4) {
-        for (int32_t first = 0; first < count; first += 4 * apart) {
-            deal_fours(x + first, apart, size);
+    if (s->row == width) { // rows are adjacent
+        for (; (k + 1) * each <= rows; k++) {
+            ember_hvx_store(x + k, ember_hvx_load_any(from + k * EMBER_HVX));
         }
     }
-    if (2 * apart == count) {
-        deal_pairs(x, count, size);
+    for (; k < count; k++) {
+        const int32_t some = less(rows - k * each, each);
+        const uint8_t *at = from + (ptrdiff_t)k * each * s->row;
+        ember_hvx_store(x + k, some > 0 ? join(at, end, s->row, some, width, bytes)
+                                        : Q6_V_vzero());
     }
 }
 
 // Up to a block of columns.
 static void turn_columns(const matrix_t *s, uint8_t *to, const uint8_t *from,
                          const uint8_t *end, int32_t columns) {
-    const int32_t count = power(columns), width = count * s->size;
+    const int32_t places = places_of(columns), count = 1 << places;
+    const int32_t width = count * s->size;
     const int32_t each = EMBER_HVX / width, most = EMBER_HVX / s->size;
     HVX_Vector x[BLOCK];
 
     for (int32_t i = 0; i < s->rows; i += most) {
         const int32_t rows = less(s->rows - i, most);
-        for (int32_t k = 0; k < count; k++) {
-            const int32_t some = less(rows - k * each, each);
-            if (some > 0) {
-                const uint8_t *at = from + (ptrdiff_t)(i + k * each) * s->row;
-                ember_hvx_store(x + k,
-                                join(at, end, s->row, some, width, columns * s->size));
-            } else {
-                ember_hvx_store(x + k, Q6_V_vzero());
-            }
-        }
-        deal(x, count, s->size);
+        load_columns(x, s, from + (ptrdiff_t)i * s->row, end, rows, each, width,
+                     columns * s->size, count);
+        deal(x, places, s->size);
         uint8_t *y = to + (ptrdiff_t)i * s->size;
         for (int32_t c = 0; c < columns; c++) {
             ember_store_left_hvx((int8_t *)y, ember_hvx_load(x + c), rows * s->size);

@@ -2,12 +2,11 @@
 // What kernels may ask about the lists of a call.
 #include "node_args.h"
 
-// The list at `arg`, or an empty one; `item` must be in it.
+// The list at `arg`, or nothing, which every caller refuses, where `item` is not in it.
 static ember_value_t list_of(ember_node_t *node, uint32_t arg, uint32_t item) {
     ember_value_t value;
     ember_node_get(node, arg, &value);
     if (value.kind < EMBER_INT_LIST || item >= value.as_list.count) {
-        ember_node_wrong_kind(node);
         value.kind = EMBER_NONE;
     }
     return value;

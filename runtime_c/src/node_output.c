@@ -79,6 +79,5 @@ void ember_node_bind(ember_node_t *node, uint32_t arg, uint32_t rank,
         ((uintptr_t)base->data & (view.element_size - 1u)) != 0) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "view: its shape does not fit");
         slot->tensor.data = NULL;
-        ember_slot_touch(slot);
     }
 }

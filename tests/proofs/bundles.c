@@ -2,6 +2,10 @@
 // Segments and bundles, over the contracts of flat.h's accessors.
 #include "flat_contract.h"
 
+// Any round of the search for a suite: it keeps nothing of those before but the reader.
+#define CUT_SUITES       uint32_t i = nondet_uint32()
+#define CUT_SUITES_AGAIN (REACHED("another suite"), ASSUME(false))
+
 #include "bundle.c"
 #include "container.c"
 
@@ -95,6 +99,34 @@ void prove_bundle_open(void) {
         REQUIRE(bundle.program.size > 0 && is_vector(bundle.suites, FLAT_VEC4));
         proof_readable(bundle.program.data, bundle.program.size);
         REACHED("bundle");
+    }
+}
+
+static ember_bundle_t any_bundle(void) {
+    any_file();
+    return (ember_bundle_t){{file_data, file_size}, any_vector(FLAT_VEC4), {NULL, 0}};
+}
+
+void prove_bundle_test_count(void) {
+    const ember_bundle_t bundle = any_bundle();
+    const uint32_t count = ember_bundle_test_count(&bundle, "forward");
+    REQUIRE(count <= file_size / 4);
+    if (count > 1) {
+        REACHED("tests");
+    }
+}
+
+void prove_bundle_find(void) {
+    const ember_bundle_t bundle = any_bundle();
+    const uint32_t index = nondet_uint32();
+    ember_bundle_test_t test;
+    if (ember_bundle_find(&bundle, "forward", index, &test, NULL) == EMBER_OK) {
+        REQUIRE(test.flat.data == file_data && test.flat.size == file_size);
+        REQUIRE(is_vector(test.inputs, FLAT_VEC4));
+        REQUIRE(is_vector(test.outputs, FLAT_VEC4));
+        if (index > 0) {
+            REACHED("test");
+        }
     }
 }
 

@@ -11,6 +11,7 @@ from delegate_layers import (
     Convolution,
     Delegate,
     Linear,
+    Mean,
     Pair,
     Pool,
     Single,
@@ -95,6 +96,10 @@ LAYERS = [
     ),
     Pool((1, 3, 3, 1)),
     Pool((2, 9, 7, 130), (3, 2), (2, 1), (1, 1, 0, 1), same=False),
+    Mean((1, 1, 1, 1)),
+    Mean((2, 3, 5, 7), flat=True),
+    Mean((1, 7, 7, 130)),
+    Mean((2, 33, 16, 129)),
 ]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from delegate_graphs import Delegate
 
+_KEEP_DIMS = 64  # of an output's dimensions, those of one element
+
 
 @dataclass(frozen=True)
 class Linear:
@@ -226,6 +228,28 @@ class Pool:
             input_id=x,
             output_id=y,
         )
+        return graph
+
+
+@dataclass(frozen=True)
+class Mean:
+    """The mean of each channel of images."""
+
+    sizes: tuple[int, int, int, int]
+    flat: bool = False
+
+    @property
+    def title(self) -> str:
+        return "Mean_" + "x".join(map(str, self.sizes)) + "_flat" * self.flat
+
+    def built(self) -> Delegate:
+        graph = Delegate()
+        n, _, _, c = self.sizes
+        x = graph.static(*self.sizes)
+        y = graph.static(*((n, c) if self.flat else (n, 1, 1, c)), scale=0.013)
+        graph.inputs, graph.outputs = [x], [y]
+        flags = 0 if self.flat else _KEEP_DIMS
+        graph.node("GlobalAvgPooling2d", input_id=x, output_id=y, flags=flags)
         return graph
 
 

@@ -14,12 +14,18 @@ from ember.model import Model
 from ember.plan.passes.execute import Executable, scenarios
 from ember.program import Program
 
+CHANNELS_LAST = (0, 2, 3, 1)
+
 
 def write(
-    folder: Path, content: Program, model: Model, reference: Executable | None = None
+    folder: Path,
+    content: Program,
+    model: Model,
+    reference: Executable | None = None,
+    order: tuple[int, ...] = CHANNELS_LAST,
 ) -> None:
     """The case `content` in `folder`. Its inputs are random ones of `model`, whose
-    outputs it shall have, or those of a `reference`."""
+    outputs, of this dim order, it shall have, or those of a `reference`."""
     expecting = reference or Executable(model.program, model.content)
     runs = scenarios(model)[0][:1]
     (result,) = here().run([(expecting, runs)])
@@ -27,7 +33,7 @@ def write(
     folder.mkdir(exist_ok=True)
     (folder / "model.pte").write_bytes(program.write(content))
     np.save(folder / "in0.npy", x.array)
-    np.save(folder / "out0.npy", y.array((0, 2, 3, 1)))
+    np.save(folder / "out0.npy", y.array(order))
     run = {"method": "forward", "inputs": ["in0.npy"], "outputs": ["out0.npy"]}
     case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
     (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")

@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -35,9 +36,12 @@ Tree = dict[str, bytes]
 SENTENCE = re.compile(r"^(ember \w+|incomplete): cannot write", re.MULTILINE)
 # `ember plan` says so, and what it knows without it.
 INCOMPLETE = re.compile(r"^incomplete: cannot write", re.MULTILINE)
-TIMES = {
+# What differs from run to run: times, keys.
+VARIES = {
+    ".h": re.compile(rb"(\bid is |\b0x)[0-9a-f]+"),
     ".json": re.compile(rb'("(?:\w*_)?(?:seconds|s)":) [0-9.e-]+'),
     ".xml": re.compile(rb'( time=)"[0-9.]+"'),
+    ".pem": re.compile(rb"(-----BEGIN PRIVATE KEY-----\n)[\w+/=\n]+(?=-----END)"),
 }
 
 
@@ -89,23 +93,38 @@ def faults(
 
 
 def tree(folder: Path) -> Tree:
-    """Every file below; numbers that are times count as 0."""
+    """Every file below; what differs from run to run counts as 0."""
     files = (path for path in sorted(folder.rglob("*")) if path.is_file())
     return {path.relative_to(folder).as_posix(): content(path) for path in files}
 
 
 def content(path: Path) -> bytes:
+    if path.suffix == ".sqlite":
+        return stored(path)
     text = path.read_bytes()
-    times = TIMES.get(path.suffix)
-    return times.sub(rb"\1 0", text) if times else text
+    varies = VARIES.get(path.suffix)
+    return varies.sub(rb"\1 0", text) if varies else text
 
 
-def restore(folder: Path, before: Tree) -> None:
-    for path in folder.iterdir():
-        shutil.rmtree(path) if path.is_dir() else path.unlink()
-    for name, content in before.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
+def stored(path: Path) -> bytes:
+    """What the results of a sweep say."""
+    with contextlib.closing(sqlite3.connect(path)) as base:
+        base.row_factory = sqlite3.Row
+        tables = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        named = sorted(table["name"] for table in tables)
+        rows = [
+            (name, key, row[key])
+            for name in named
+            for row in base.execute(f"SELECT * FROM {name}")
+            for key in row.keys()  # noqa: SIM118 - a row's iterator gives values
+            if key not in ("began", "ended", "seconds", "worker")
+        ]
+    return repr(rows).encode()
+
+
+def restore(folder: Path, kept: Path) -> None:
+    shutil.rmtree(folder)
+    shutil.copytree(kept, folder, symlinks=True)
 
 
 class Runner:
@@ -191,13 +210,15 @@ def main(folder: Path, fault: str, step: int, words: list[str]) -> Found:
     import ember.cli  # noqa: F401 - once, for all children
 
     work = folder / "work"
+    kept = folder / "kept"
+    shutil.copytree(work, kept, symlinks=True)
     before, cached = tree(work), folder / "cache"
     linked = [path for path in cached.iterdir() if path.is_symlink()]
     links = {path.name: path.readlink() for path in linked}
     runner = Runner(folder, words, fault)
 
     def clean() -> None:
-        restore(work, before)
+        restore(work, kept)
         shutil.rmtree(cached)
         cached.mkdir()
         for name, target in links.items():

@@ -2,7 +2,8 @@
 """What layers of Cadence's dialect take beside those of cortex_m, whose products they
 share: instructions of an execution, packets on Hexagon.
 
-Every program runs on this computer first, and boards must give its bits.
+Every program runs on this computer first, and boards must give its bits. On Hexagon
+each is a firmware, for which weights are packed.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ import numpy as np
 
 from benchmarks import cadence_layers, hvx_layers, markdown
 from benchmarks.hvx_layers import Convolution, Layer, Linear
-from ember import boards, cases, program
+from ember import boards, build, cases, program
+from ember.cases import inputs
 from ember.errors import SdkError
-from ember.run import testing
+from ember.run import run, testing
 
 BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64", "qemu-a64-sme", "hexagon-v68")
 LAYERS: tuple[Layer, ...] = (
@@ -35,6 +37,7 @@ LAYERS: tuple[Layer, ...] = (
     Linear(1, 100, 200),
     Linear(16, 64, 64),
 )
+PACKED = "hexagon-v68"
 _SEED = 11
 TITLE = "## Cost beside cortex_m"
 
@@ -60,7 +63,11 @@ def measure(folder: Path, names: Iterable[str] = BOARDS) -> list[Cost]:
     programs = dict(_programs(folder))
     located = [cases.Found(name, path) for name, path in programs.items()]
     counts: dict[tuple[str, str], int] = {}
-    for outcome in testing.test(located, [boards.load(name) for name in names], jobs=1):
+    if PACKED in names:
+        for name, path in programs.items():
+            counts[name, PACKED] = _packets(path, folder / "built" / path.name)
+    others = [boards.load(name) for name in names if name != PACKED]
+    for outcome in testing.test(located, others, jobs=1) if others else ():
         if outcome.status != "passed":
             raise SdkError(f"{outcome.name} on {outcome.board}: {outcome.message}")
         counts[outcome.name, outcome.board] = outcome.instructions or 0
@@ -107,6 +114,16 @@ def _case(folder: Path, content: bytes) -> Path:
     return folder
 
 
+def _packets(case: Path, out: Path) -> int:
+    """Of a firmware, which must give what this computer gives."""
+    built = build.build(case, PACKED, out=out)
+    given = np.load(case / "in0.npy")
+    log = run.run(built, inputs.lay_out(built.methods[0], [given]))
+    if not np.array_equal(log.arrays()[0], np.load(case / "out0.npy")):
+        raise SdkError(f"{case.name} on {PACKED} gives other bits than host")
+    return log.execute or 0
+
+
 def _describe(folder: Path, outputs: Sequence[str]) -> None:
     run = {"method": "forward", "inputs": ["in0.npy"], "outputs": list(outputs)}
     facts = {"rtol": 0, "atol": 0, "runs": [run]}
@@ -133,7 +150,8 @@ def section(costs: Sequence[Cost]) -> str:
 
 Instructions of a layer (packets on Hexagon), divided by those of the same layer of
 `cortex_m`: channels innermost / channels first. `cortex_m` has no layers of the latter
-kind; their images and weights are turned in scratch. `tools/bench cadence --update`
-measures this table.
+kind; their images and weights are turned in scratch. On Hexagon these are firmwares,
+whose weights are packed on the computer that builds; elsewhere nothing is packed.
+`tools/bench cadence --update` measures this table.
 
 {table}"""

@@ -3,12 +3,8 @@
 #include "elements_hvx.h"
 #include "kernels/quantized/dequantize_hvx.h"
 
-static bool is_open(const ember_xnn_node_t *node) {
-    return node->low == -EMBER_INF && node->high == EMBER_INF;
-}
-
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
-    return xnn_types(node, XNN_QS8, XNN_F32) && is_open(node) &&
+    return xnn_types(node, XNN_QS8, XNN_F32) && xnn_is_open(node) &&
                    ember_dequantize_hvx_takes(node->in[0]->scale)
                ? ember_xnn_unary_prepare(graph, node)
                : EMBER_UNSUPPORTED;

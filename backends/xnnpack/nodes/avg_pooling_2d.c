@@ -57,8 +57,7 @@ static void finish(ember_xnn_pool_t *pool) {
 
 typedef struct image {
     ember_xnn_pool_t pool;
-    float factor; // the sum of an image is multiplied by this
-    float start;  // and this is added
+    ember_xnn_mean_t mean;
 } image_t;
 
 // Of an image: one tap after the other.
@@ -75,43 +74,8 @@ static void take_next(ember_xnn_pool_t *pool) {
 static void finish_image(ember_xnn_pool_t *pool) {
     const image_t *image = (const image_t *)pool;
     for (uint32_t i = 0; i < pool->count; i++) {
-        pool->y[i] = pool->y[i] * image->factor + image->start;
+        pool->y[i] = pool->y[i] * image->mean.factor + image->mean.start;
     }
-}
-
-// A whole image is one window, and one row.
-static bool read_window(const ember_xnn_node_t *node, ember_xnn_window_t *window) {
-    if (node->kind != XNN_GLOBAL_AVG_POOLING_2D) {
-        return ember_xnn_window_read(node, window);
-    }
-    const ember_xnn_value_t *input = node->in[0];
-    const int32_t height = input->sizes[1];
-    const int32_t width = input->sizes[2];
-    if (input->rank != 4 || height < 1 || width < 1) {
-        return false;
-    }
-    const int32_t pixels = height * width;
-    *window = (ember_xnn_window_t){
-        .y = {1, 1, 1, 1, 1, 0},
-        .x = {pixels, 1, pixels, 1, 1, 0},
-        .batch = input->sizes[0],
-        .channels = input->sizes[3],
-    };
-    return true;
-}
-
-static ember_status_t shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
-    ember_xnn_window_t window;
-    if (!read_window(node, &window)) {
-        return ember_xnn_bad_shape(graph);
-    }
-    const bool global = node->kind == XNN_GLOBAL_AVG_POOLING_2D;
-    const int32_t flat[] = {window.batch, window.channels};
-    const bool fits =
-        global && (node->flags & FLAG_KEEP_DIMS) == 0
-            ? ember_xnn_resize(graph, node->out[0], 2, flat)
-            : ember_xnn_window_output(graph, node, &window, window.channels);
-    return fits ? EMBER_OK : ember_xnn_bad_shape(graph);
 }
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
@@ -119,16 +83,12 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
     return known ? ember_xnn_unary_prepare(graph, node) : EMBER_UNSUPPORTED;
 }
 
-// From int8 to int8: the elements themselves are added, and scales and zero points are
-// applied at once, so that ties are rounded like XNNPACK's.
 static void run_image_s8(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
                          image_t *image) {
     ember_xnn_value_t in = *node->in[0];
     ember_xnn_value_t out = *node->out[0];
     ember_xnn_node_t plain = *node;
-    image->factor *= in.scale / out.scale;
-    image->start =
-        (float)out.zero - (float)in.zero * (float)window->x.kernel * image->factor;
+    image->mean = ember_xnn_mean_s8(node, window);
     in.scale = out.scale = 1.0f;
     in.zero = out.zero = 0;
     plain.in[0] = &in;
@@ -137,10 +97,8 @@ static void run_image_s8(const ember_xnn_node_t *node, const ember_xnn_window_t 
 }
 
 static void run_image(const ember_xnn_node_t *node, const ember_xnn_window_t *window) {
-    image_t image = {.factor = 1.0f / (float)window->x.kernel};
-    const bool bounded = node->low > -EMBER_INF || node->high < EMBER_INF;
-    if (!bounded && node->in[0]->datatype == XNN_QS8 &&
-        node->out[0]->datatype == XNN_QS8) {
+    image_t image = {.mean.factor = 1.0f / (float)window->x.kernel};
+    if (xnn_is_open(node) && xnn_types(node, XNN_QS8, XNN_QS8)) {
         run_image_s8(node, window, &image);
         return;
     }
@@ -151,7 +109,7 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     (void)graph;
     ember_xnn_window_t window;
     mean_t mean;
-    (void)read_window(node, &window);
+    (void)!ember_xnn_mean_window(node, &window);
     if (node->kind == XNN_GLOBAL_AVG_POOLING_2D) {
         run_image(node, &window);
         return;
@@ -161,5 +119,5 @@ static void run(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node) {
     ember_xnn_pool_run(node, &window, &mean.pool, take, finish);
 }
 
-XNN_KERNEL(avg_pooling_2d, NULL, shape,
+XNN_KERNEL(avg_pooling_2d, NULL, ember_xnn_mean_shape,
            XNN_KIND(AVG_POOLING_2D) | XNN_KIND(GLOBAL_AVG_POOLING_2D));

@@ -4,8 +4,7 @@
 #include "neon.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
-    return xnn_types(node, XNN_QS8, XNN_F32) && node->low == -EMBER_INF &&
-                   node->high == EMBER_INF
+    return xnn_types(node, XNN_QS8, XNN_F32) && xnn_is_open(node)
                ? ember_xnn_unary_prepare(graph, node)
                : EMBER_UNSUPPORTED;
 }

@@ -15,6 +15,11 @@ static inline float xnn_clamp(float x, float low, float high) {
     return x == x ? z : x;
 }
 
+// Whether a node's outputs have no bounds.
+static inline bool xnn_is_open(const ember_xnn_node_t *node) {
+    return node->low == -EMBER_INF && node->high == EMBER_INF;
+}
+
 // The integer nearest to x, ties to even, in [low, high]; low for NaN. Bounds are
 // integers below 2^22 in magnitude.
 static inline int32_t xnn_round(float x, float low, float high) {

@@ -9,6 +9,41 @@ ember_status_t ember_xnn_pool_shape(ember_xnn_graph_t *graph, ember_xnn_node_t *
                : ember_xnn_bad_shape(graph);
 }
 
+// A whole image is one window, and one row.
+bool ember_xnn_mean_window(const ember_xnn_node_t *node, ember_xnn_window_t *window) {
+    if (node->kind != XNN_GLOBAL_AVG_POOLING_2D) {
+        return ember_xnn_window_read(node, window);
+    }
+    const ember_xnn_value_t *input = node->in[0];
+    const int32_t height = input->sizes[1];
+    const int32_t width = input->sizes[2];
+    if (input->rank != 4 || height < 1 || width < 1) {
+        return false;
+    }
+    const int32_t pixels = height * width;
+    *window = (ember_xnn_window_t){
+        .y = {1, 1, 1, 1, 1, 0},
+        .x = {pixels, 1, pixels, 1, 1, 0},
+        .batch = input->sizes[0],
+        .channels = input->sizes[3],
+    };
+    return true;
+}
+
+ember_status_t ember_xnn_mean_shape(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
+    ember_xnn_window_t window;
+    if (!ember_xnn_mean_window(node, &window)) {
+        return ember_xnn_bad_shape(graph);
+    }
+    const bool global = node->kind == XNN_GLOBAL_AVG_POOLING_2D;
+    const int32_t flat[] = {window.batch, window.channels};
+    const bool fits =
+        global && (node->flags & FLAG_KEEP_DIMS) == 0
+            ? ember_xnn_resize(graph, node->out[0], 2, flat)
+            : ember_xnn_window_output(graph, node, &window, window.channels);
+    return fits ? EMBER_OK : ember_xnn_bad_shape(graph);
+}
+
 // One output pixel of image `b`, channels from `c` on.
 static void run_pixel(const ember_xnn_node_t *node, const ember_xnn_window_t *window,
                       size_t b, int32_t oy, int32_t ox, uint32_t c,

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from ember.files.tensors import DType
 from ember.program import KernelCall, Method, Program, types
 from ember.program.additions import Additions
-from ember.select import panel_layout
-from ember.select.panel_layout import ALIGN, STEP, Geometry, Scales
+from ember.select import cadence_panels, panel_layers, panel_layout
+from ember.select.panel_layers import Layer
+from ember.select.panel_layout import ALIGN, Geometry, Scales
 from ember.select.resolve import MethodNeeds
 
 CONV = types.Operator("ember::quantized_conv2d_panels", "out")
@@ -38,12 +39,13 @@ _X_OFFSET, _Y_OFFSET, _MULTIPLIERS, _SHIFTS, _LOW, _HIGH, _SCRATCH, _OUT = range
 def kernels(allowed: Mapping[str, Sequence[str]], pins: Collection[str]) -> set[str]:
     """The kernels whose calls may get weights in panels: the one that then takes them
     is allowed, and the operator is not among the pinned ones."""
-    return {
+    own = {
         kernel
         for kernel, (operator, panels) in KERNELS.items()
         if panels in allowed.get(operator.full_name, ())
         and f"cortex_m::{kernel.removesuffix('_hvx')}.out" not in pins
     }
+    return own | cadence_panels.kernels(allowed, pins)
 
 
 def packed(
@@ -53,7 +55,7 @@ def packed(
     constants may be there twice."""
     calls = {
         need.index: {
-            call.instruction: KERNELS[call.kernel][0]
+            call.instruction: call.kernel
             for call in need.calls
             if call.kernel and call.kernel in kernels and not call.volatile
         }
@@ -79,20 +81,7 @@ def packed(
     return replace(after, layout=replace(after.layout, constant_alignment=aligned))
 
 
-@dataclass(frozen=True)
-class _Layer:
-    """A convolution whose weights can be packed."""
-
-    instruction: int
-    operator: types.Operator
-    args: tuple[int, ...]  # without the multiplier of channels
-    data: int  # the constant that its weights are
-    kernel: tuple[int, int, int]  # filters, height, width
-    layout: tuple[int, ...]  # the integers that tell how the panels lie
-    panels: panel_layout.Array
-
-
-def _left(program: Program, layers: Sequence[Sequence[_Layer]]) -> set[int]:
+def _left(program: Program, layers: Sequence[Sequence[Layer]]) -> set[int]:
     """Weights that other calls read as they are: an image has them once."""
     reading = Counter(
         value.data_index
@@ -106,7 +95,7 @@ def _left(program: Program, layers: Sequence[Sequence[_Layer]]) -> set[int]:
 
 
 def _with_panels(
-    program: Program, index: int, method: Method, layers: Mapping[int, _Layer]
+    program: Program, index: int, method: Method, layers: Mapping[int, Layer]
 ) -> Program:
     adding = Additions(method, program.constants)
     numbers = iter(range(len(method.instructions)))
@@ -131,19 +120,14 @@ def _with_panels(
     )
 
 
-def _call(adding: Additions, layer: _Layer) -> KernelCall:
-    args = layer.args
+def _call(adding: Additions, layer: Layer) -> KernelCall:
     return KernelCall(
         adding.add_operator(layer.operator),
         (
-            args[_X],
+            layer.image,
             adding.add_constant(layer.panels),
             adding.add_ints(layer.kernel),
-            *args[_STRIDE : _Y_OFFSET + 1],
-            args[_LOW],
-            args[_HIGH],
-            *(adding.add(types.Int(number)) for number in layer.layout),
-            *args[_OUT:],
+            *(arg if isinstance(arg, int) else adding.add(arg) for arg in layer.rest),
         ),
     )
 
@@ -152,22 +136,26 @@ def _call(adding: Additions, layer: _Layer) -> KernelCall:
 
 
 def _layers(
-    method: Method, program: Program, chosen: Mapping[int, types.Operator]
-) -> Iterator[_Layer]:
+    method: Method, program: Program, chosen: Mapping[int, str]
+) -> Iterator[Layer]:
     look = Additions(method, program.constants)
     for instruction, _, call in method.kernel_calls():
-        operator = chosen.get(instruction)
-        if operator is not None:
-            depthwise = operator == DEPTHWISE
-            args = call.args[:_X_OFFSET] + call.args[_X_OFFSET + depthwise :]
-            layer = _layer(look, instruction, operator, args)
-            if layer is not None:
-                yield layer
+        kernel = chosen.get(instruction)
+        layer = None
+        if kernel in KERNELS:
+            layer = _layer(look, instruction, KERNELS[kernel][0], call.args)
+        elif kernel is not None:
+            last = cadence_panels.KERNELS[kernel]
+            layer = cadence_panels.layer(look, instruction, call.args, last=last)
+        if layer is not None:
+            yield layer
 
 
 def _layer(
     look: Additions, instruction: int, operator: types.Operator, args: tuple[int, ...]
-) -> _Layer | None:
+) -> Layer | None:
+    is_depthwise = operator == DEPTHWISE
+    args = args[:_X_OFFSET] + args[_X_OFFSET + is_depthwise :]
     weights = look.constant(args[_W], DType.INT8)
     own, out = look.value(args[_W]), look.value(args[_OUT])
     scales, offset = _scales(look, args), look.integer(args[_X_OFFSET])
@@ -177,13 +165,28 @@ def _layer(
     geometry = _geometry(look, args, weights, out)
     if geometry is None:
         return None
-    pack = _depthwise if operator == DEPTHWISE else _plain
-    result = pack(weights, scales, offset, geometry)
-    if result is None:
+    packed = (
+        panel_layers.depthwise(weights[0], scales, offset, geometry)
+        if is_depthwise
+        else panel_layers.plain(weights, scales, offset, geometry)
+    )
+    if packed is None:
         return None
-    filters = weights.shape[3 if operator == DEPTHWISE else 0]
-    kernel = (filters, *geometry.kernel)
-    return _Layer(instruction, operator, args, own.data_index, kernel, *result)
+    return Layer(
+        instruction=instruction,
+        operator=operator,
+        data=own.data_index,
+        image=args[_X],
+        panels=packed.panels,
+        kernel=(weights.shape[3 if is_depthwise else 0], *geometry.kernel),
+        rest=(
+            *args[_STRIDE : _Y_OFFSET + 1],
+            args[_LOW],
+            args[_HIGH],
+            *(types.Int(number) for number in packed.layout),
+            *args[_OUT:],
+        ),
+    )
 
 
 def _scales(look: Additions, args: tuple[int, ...]) -> Scales | None:
@@ -217,38 +220,3 @@ def _geometry(
         (dilation[0], dilation[-1]),
         (out.sizes[-2], out.sizes[-1]),
     )
-
-
-_Packed = tuple[tuple[int, ...], panel_layout.Array]
-
-
-def _plain(
-    weights: panel_layout.Array, scales: Scales, offset: int, geometry: Geometry
-) -> _Packed | None:
-    if _is_short(weights, geometry):
-        return None
-    filters, depth = int(weights.shape[0]), int(weights.shape[3])
-    merged = panel_layout.merged(filters, depth, geometry)
-    stride = geometry.stride[1]
-    return (merged,), panel_layout.panels(weights, scales, offset, merged, stride)
-
-
-def _is_short(weights: panel_layout.Array, geometry: Geometry) -> bool:
-    """Whether windows may become the rows of a matrix (im2row_hvx.h), which the kernel
-    decides."""
-    height, width = geometry.kernel
-    depth = weights.shape[3]
-    short = width * depth <= ALIGN and geometry.dilation[1] == 1
-    return bool(depth % STEP and height > 1 and short)
-
-
-def _depthwise(
-    weights: panel_layout.Array, scales: Scales, offset: int, geometry: Geometry
-) -> _Packed | None:
-    channels = int(weights.shape[3])
-    layout = (
-        panel_layout.period(channels, geometry),
-        panel_layout.sharing(channels, geometry),
-    )
-    panels = panel_layout.depthwise_panels(weights[0], scales, offset, *layout)
-    return layout, panels

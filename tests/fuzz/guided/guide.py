@@ -42,7 +42,7 @@ CORPUS = Path(__file__).parents[1] / "corpus"
 TARGETS = ("program", "payload", "data", "bundle", "link", "host_link")
 MOST_BYTES = 3 << 20  # of all that is kept
 _LONGEST = 16384  # bytes of an input
-_SECONDS = 10  # of an input, when something hangs
+_SECONDS = 120  # of an input that hangs, however busy the computer is
 _COVERED = re.compile(r"^#\d+\s+(?:DONE|INITED|pulse|REDUCE|NEW)\s+cov: (\d+)", re.M)
 _COUNT = re.compile(r"stat::number_of_executed_units: (\d+)")
 

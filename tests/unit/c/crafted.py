@@ -21,6 +21,7 @@ def collect() -> Sequence[Crafted]:
             crafted_values.tensors,
             crafted_values.allocations,
             crafted_values.constants,
+            crafted_values.between,
             crafted_values.states,
             crafted_values.named,
             crafted_values.data_files,

@@ -45,6 +45,9 @@ def header() -> None:
     craft_file("header_short", of(base, ("$length", 23)))
     craft_file("header_most", of(base, ("$length", 2**32 - 1)))
     craft("header_old", of(base, ("$length", 24)), EXECUTE, 0)
+    # What would be the size of the segments is no part of an old header.
+    craft("header_old_size", of(base, ("$length", 24), ("$field2", 4096)), EXECUTE, 0)
+    craft_file("header_short_alone", of(base, ("$length", 23), ("segments#", 0)))
     craft_file("program_size_past_end", of(base, ("$field0", size + 1)))
     craft_file("program_size_most", of(base, ("$field0", 2**64 - 1)))
     craft_file("program_size_wraps_32", of(base, ("$field0", 2**32 + 512)))
@@ -55,6 +58,7 @@ def header() -> None:
     craft_file("base_wraps_32", of(base, ("$field1", 2**32)))
     craft_file("data_size_past_end", of(base, ("$field2", 4096)))
     craft_file("data_size_wraps", of(base, ("$field2", 2**64 - 128)))
+    craft_file("data_size_alone", of(base, ("$field2", 4096), ("segments#", 0)))
     craft_file("ends_in_header", of(base)[:20])
     craft_file("ends_in_constants", of(base)[:-40])
 

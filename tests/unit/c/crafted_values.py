@@ -159,6 +159,15 @@ def moved_segment(offset: int) -> bytes:
     return of(programs.counter, ("segments[1].offset", offset))
 
 
+def between() -> None:
+    """What is neither input nor output: until something is moved to it, or between two
+    calls."""
+    sizes = f"{PLAN}.values[2].val.sizes#"
+    craft("moved_to_malformed", of(programs.PROGRAMS["unlike"], (sizes, 2**31)))
+    dtype = f"{PLAN}.values[3].val.scalar_type"
+    craft("dtype_between", of(programs.constants, (dtype, 200)), LOAD, UNSUPPORTED)
+
+
 def states() -> None:
     base = programs.counter
     index = f"{PLAN}.values[0].val.data_buffer_idx"

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from crafting import PLAN, of
 from maker import floats
 from programs_asks import ASKS
 from programs_bundles import add, suites, sums, unbound, values
@@ -32,8 +33,10 @@ from programs_data import (
     external_data,
     external_square,
     methods,
+    more_data,
     named,
     named_three,
+    named_twice,
 )
 from programs_delegates import (
     BAD_EXAMPLES,
@@ -42,6 +45,7 @@ from programs_delegates import (
     delegates,
     example,
     missing_backend,
+    numbered_delegate,
     unbound_delegate,
 )
 from programs_io import IO
@@ -118,6 +122,8 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "moves": moves,
     "named": named,
     "named_three": named_three,
+    "named_twice": named_twice,
+    "numbered_delegate": numbered_delegate,
     "pad": pad,
     "positive": positive,
     "refuse": failing("refuse.out"),
@@ -149,9 +155,16 @@ def write_all(folder: Path) -> None:
     (folder / "unbound.bpte").write_bytes(unbound())
     (folder / "values.bpte").write_bytes(values())
     (folder / "external.ptd").write_bytes(external_data())
+    (folder / "more.ptd").write_bytes(more_data())
     turned = external_data((2, 2), (1, 0))
     (folder / "external_turned.ptd").write_bytes(turned)
     (folder / "external_other.ptd").write_bytes(external_data((1, 2)))
+    outside = of(delegates, (f"{PLAN}.delegates[1].processed.index", 9))
+    (folder / "delegate_outside.pte").write_bytes(outside)
+    plain = of(delegates, ("@5", 0))  # no table of constants
+    (folder / "delegates_plain.pte").write_bytes(plain)
+    blank = of(delegates, (f"{PLAN}.delegates[0]@1", 0))  # and others of its vtable
+    (folder / "delegate_blank.pte").write_bytes(blank)
 
 
 if __name__ == "__main__":

@@ -42,6 +42,15 @@ def asks(most: int) -> Callable[[], Program]:
     return build
 
 
+def unbound() -> Program:
+    """A call reads what has no memory until it is given some."""
+    m = Maker()
+    x, y = m.input(2, memory=None), m.tensor(2)
+    m.call("probe.out", x, y)
+    m.give(y)
+    return m.program()
+
+
 def doubled() -> Program:
     """A double that is an input, whose place in the file is not aligned to it."""
     m = Maker()
@@ -52,4 +61,9 @@ def doubled() -> Program:
     return m.program()
 
 
-ASKS = {"asks": asks(1), "asks_twice": asks(2), "doubled": doubled}
+ASKS = {
+    "asks": asks(1),
+    "asks_twice": asks(2),
+    "asks_unbound": unbound,
+    "doubled": doubled,
+}

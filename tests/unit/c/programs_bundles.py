@@ -103,6 +103,9 @@ def values() -> bytes:
         BundledCase(tuple(right), (deep,)),
         BundledCase(tuple(right), (_tensor(np.zeros((1,) * 16, "float32"), F32),)),
     ]
+    largest = np.array([*_NUMBERS[:4], np.finfo("float64").max, *_NUMBERS[5:]])
+    outputs = [*right[:2], _tensor(largest, F64), *right[3:]]
+    cases.append(BundledCase(tuple(right), tuple(outputs)))
     return _written(everything(), tuple(cases))
 
 

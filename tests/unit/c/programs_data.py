@@ -90,6 +90,12 @@ def external_data(
     return tensor_data.write(tensor_data.TensorData(entries))
 
 
+def more_data() -> bytes:
+    """more.ptd: one key that external.ptd has not."""
+    more = tensor_data.Entry("more", b"bytes")
+    return tensor_data.write(tensor_data.TensorData((more,)))
+
+
 def named() -> Program:
     m = Maker()
     return m.program(
@@ -102,6 +108,13 @@ def named_three() -> Program:
     m = Maker()
     entries = ("first", "key", "key2")
     return m.program(named_data=tuple(NamedData(key, key.encode()) for key in entries))
+
+
+def named_twice() -> Program:
+    """A key that is there twice."""
+    entries = (("key", b"first"), ("key", b"second"), ("last", b"third"))
+    m = Maker()
+    return m.program(named_data=tuple(NamedData(*entry) for entry in entries))
 
 
 def methods() -> Program:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from maker import Maker, floats
 
-from ember.program import CompileSpec, DelegateCall, NamedData, Program
+from ember.program import CompileSpec, DelegateCall, Int, NamedData, Program
 
 
 def delegates() -> Program:
@@ -27,6 +27,17 @@ def delegates() -> Program:
     m.add(DelegateCall(first, (z, y)))
     m.give(y)
     return m.program(named_data=(NamedData("weights", floats(2.5)),))
+
+
+def numbered_delegate() -> Program:
+    """A delegate is also given a number that is an input."""
+    m = Maker()
+    x, n, y = m.input(2), m.value(Int(3)), m.tensor(2)
+    m.inputs.append(n)
+    toy = m.delegate("ToyBackend", b"one", inline=True, compile_specs=())
+    m.add(DelegateCall(toy, (x, y, n)))
+    m.give(y)
+    return m.program()
 
 
 def missing_backend() -> Program:

@@ -77,6 +77,45 @@ def overlapping() -> Program:
     return m.program()
 
 
+def neighbours() -> Program:
+    """x of 16 bytes moves to those before it and behind it."""
+    m = Maker()
+    before, x, behind = m.tensor(4), m.input(4), m.tensor(4)
+    m.add(MoveCall(x, before))
+    m.add(MoveCall(x, behind))
+    m.give(before, behind)
+    return m.program()
+
+
+def lent_and_moved() -> Program:
+    """y is x, which is the caller's; then x stands for z."""
+    m = Maker()
+    x, z, y = m.input(2, memory=None), m.input(2), m.tensor(2)
+    m.call("copy.out", x, y)
+    m.add(MoveCall(z, x))
+    m.give(y)
+    return m.program()
+
+
+def dynamic_sum() -> Program:
+    """The sum of a list goes to a tensor whose shape can change."""
+    m = Maker()
+    x, y = m.input(2), m.tensor(2, dynamic=True)
+    m.call("sum.out", m.value(TensorList((x, x))), y)
+    m.give(y)
+    return m.program()
+
+
+def moved_number() -> Program:
+    """A number that is given, and only moved."""
+    m = Maker()
+    number, other = m.value(Int(3)), m.value(Int(4))
+    m.inputs.append(number)
+    m.add(MoveCall(number, other))
+    m.give(other)
+    return m.program()
+
+
 def unbound() -> Program:
     """An input that nobody gave is moved to a planned tensor."""
     m = Maker()
@@ -99,8 +138,22 @@ def over_a_view() -> Program:
     return m.program(constants=(b"", floats(8, 9)))
 
 
-def view_of_either() -> Program:
-    """v is a view of the constant c, or of x, as `yes` says."""
+def view_or_not() -> Program:
+    """v is a view of a constant and, if `yes`, then stands for x; y is v."""
+    m = Maker()
+    yes, x = m.input(1, dtype=B1), m.input(2)
+    c, v = m.tensor(2, memory=None, data=1), m.tensor(2, memory=None)
+    y = m.tensor(2)
+    m.call("view.out", c, m.value(IntList((m.integer(2),))), v)
+    m.add(JumpFalseCall(yes, 3))
+    m.add(MoveCall(x, v))
+    m.call("copy.out", v, y)
+    m.give(y)
+    return m.program(constants=(b"", floats(8, 9)))
+
+
+def view_of_either(*, written: bool = False) -> Program:
+    """v is a view of the constant c, or of x, as `yes` says; it may be written then."""
     m = Maker()
     yes, x = m.input(1, dtype=B1), m.input(2, memory=None)
     c = m.tensor(2, memory=None, data=1)
@@ -110,7 +163,24 @@ def view_of_either() -> Program:
     m.add(MoveCall(x, t))
     m.call("view.out", t, m.value(IntList((m.integer(2),))), v)
     m.give(v, c)
+    if written:
+        m.call("fill.out", m.integer(7), v)
     return m.program(constants=(b"", floats(8, 9)))
+
+
+def either_copied() -> Program:
+    """y is a view of x or of z, as `yes` says."""
+    m = Maker()
+    yes, x, z = m.input(1, dtype=B1), m.input(2), m.input(2)
+    t, v = m.tensor(2, memory=None), m.tensor(2, memory=None)
+    y = m.tensor(2)
+    m.add(MoveCall(z, t))
+    m.add(JumpFalseCall(yes, 3))
+    m.add(MoveCall(x, t))
+    m.call("view.out", t, m.value(IntList((m.integer(2),))), v)
+    m.call("copy.out", v, y)
+    m.give(y)
+    return m.program()
 
 
 def condition(size: int) -> Program:
@@ -145,6 +215,15 @@ def handle() -> Program:
     return m.program()
 
 
+def asked_handle() -> Program:
+    """r stands for x, whose shape changes; a call that has no other asks for r."""
+    m = Maker()
+    x, r = m.input(4, dynamic=True), m.tensor(4, memory=None, dynamic=True)
+    m.add(MoveCall(x, r))
+    m.call("probe.out", r, m.tensor(2))
+    return m.program()
+
+
 def wider_view() -> Program:
     """A view of eight bytes as sixteen."""
     m = Maker()
@@ -165,11 +244,18 @@ def odd_view() -> Program:
 
 
 MOVES = {
+    "asked_handle": asked_handle,
     "condition_empty": lambda: condition(0),
     "condition_unbound": lambda: condition(1),
+    "dynamic_sum": dynamic_sum,
+    "either_copied": either_copied,
+    "either_written": lambda: view_of_either(written=True),
     "handle": handle,
     "kinds_moved": kinds_moved,
+    "lent_and_moved": lent_and_moved,
     "moved_list": moved_list,
+    "moved_number": moved_number,
+    "neighbours": neighbours,
     "odd_view": odd_view,
     "over_a_view": over_a_view,
     "overlapping": overlapping,
@@ -178,5 +264,6 @@ MOVES = {
     "unbound_move": unbound,
     "unlike": unlike,
     "view_of_either": view_of_either,
+    "view_or_not": view_or_not,
     "wider_view": wider_view,
 }

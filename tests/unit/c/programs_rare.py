@@ -76,6 +76,13 @@ def matrix() -> Program:
     return m.program()
 
 
+def only_dynamic() -> Program:
+    """A dynamic tensor is all that there is."""
+    m = Maker()
+    m.give(m.input(2, 3, dynamic=True))
+    return m.program()
+
+
 def plain_state() -> Program:
     """A state whose tensor says nothing more, and a dynamic tensor without shape."""
     m = Maker()
@@ -172,7 +179,7 @@ def released() -> Program:
     m.give(y)
     return m.program(
         constants=(b"", floats(1, 1)),
-        mutable_data=((b"", floats(3, 4)),),
+        mutable_data=((b"", floats(3, 4)), (b"", floats(5, 6))),
         named_data=(NamedData("other", floats(1)), NamedData("weights", floats(2.5))),
     )
 
@@ -186,6 +193,7 @@ RARE = {
     "nowhere_in_a_list": nowhere_in_a_list,
     "nul_in_a_name": nul_in_a_name,
     "on_the_cpu": on_the_cpu,
+    "only_dynamic": only_dynamic,
     "plain_state": plain_state,
     "released": released,
     "second_on_device": second_on_device,

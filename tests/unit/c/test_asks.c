@@ -144,6 +144,53 @@ static void the_largest_scratch_counts(void) {
     subject_close(&subject);
 }
 
+static void ask_for_two_blocks(ember_node_t *node) {
+    uint8_t *first = ember_node_scratch_before(node, 24);
+    uint8_t *second = ember_node_scratch_before(node, 16);
+    CHECK(first == node->method->temp.data);
+    CHECK(second == first + 32);
+    CHECK(ember_node_scratch(node, 64) == second + 16);
+    CHECK(ember_node_scratch(node, 64) == second + 16);
+    CHECK_EQ(ember_node_status(node), EMBER_OK);
+}
+
+static void blocks_of_scratch_follow_each_other(void) {
+    subject_t subject;
+    load_with(ask_for_two_blocks, "asks.pte", &subject);
+    CHECK_EQ(subject.method.temp_used, 32 + 16 + 64);
+    subject_close(&subject);
+}
+
+static void spend_all_credit(ember_node_t *node) {
+    node->method->credit = 2;
+    CHECK_EQ(ember_node_list_count(node, INTS), 2);
+    CHECK_EQ(node->method->credit, 0);
+    CHECK_EQ(ember_node_status(node), EMBER_OK);
+}
+
+static void credit_may_be_spent_to_the_last(void) {
+    subject_t subject;
+    load_with(spend_all_credit, "asks.pte", &subject);
+    subject_close(&subject);
+}
+
+static uint32_t unbound;
+
+static void ask_for_what_is_not_bound(ember_node_t *node) {
+    ember_tensor_t x;
+    ember_node_tensor(node, 0, &x);
+    unbound += x.data == NULL;
+    CHECK_EQ(ember_node_status(node), EMBER_OK); // until it runs
+}
+
+static void what_is_not_bound_yet_is_no_failure(void) {
+    subject_t subject;
+    unbound = 0;
+    load_with(ask_for_what_is_not_bound, "asks_unbound.pte", &subject);
+    CHECK(unbound > 0);
+    subject_close(&subject);
+}
+
 static void work_has_a_most(void) {
     uint64_t work = 0;
     ember_work_add(&work, EMBER_MOST_WORK - 1);
@@ -322,5 +369,7 @@ TESTS(TEST(a_loop_costs_what_comes_again), TEST(calls_that_change_state_theirs_a
       TEST(a_loop_charges_calls_that_change), TEST(scalars_are_not_planned),
       TEST(dims_count_from_both_ends), TEST(what_is_absent_reads_as_zero),
       TEST(wrong_kinds_read_as_nothing), TEST(work_of_all_calls_is_added),
-      TEST(the_largest_scratch_counts), TEST(work_has_a_most),
-      TEST(empty_dimensions_are_walked_once), TEST(doubles_are_kept_in_all_bits))
+      TEST(the_largest_scratch_counts), TEST(blocks_of_scratch_follow_each_other),
+      TEST(credit_may_be_spent_to_the_last), TEST(what_is_not_bound_yet_is_no_failure),
+      TEST(work_has_a_most), TEST(empty_dimensions_are_walked_once),
+      TEST(doubles_are_kept_in_all_bits))

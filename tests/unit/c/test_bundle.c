@@ -127,8 +127,11 @@ static void damaged_files_are_safe(void) {
 }
 
 static void truncated_files_are_refused(void) {
+    static _Alignas(16) const uint8_t zeros[16];
     const ember_bytes_t file = test_file("toys.bpte");
     ember_bundle_t bundle;
+    CHECK_EQ(ember_bundle_open(&bundle, zeros, 15, NULL), EMBER_BAD_PROGRAM);
+    CHECK_EQ(ember_bundle_open(&bundle, zeros, 16, NULL), EMBER_UNSUPPORTED);
     for (size_t size = 0; size < file.size; size++) {
         ember_bundle_test_t test;
         uint8_t *copy = test_alloc(size);

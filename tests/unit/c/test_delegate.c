@@ -176,6 +176,25 @@ static void unbound_arguments_are_refused(void) {
     subject_close(&subject);
 }
 
+// A number that a delegate is given was not fixed at export.
+static void numbers_of_delegates_can_be_given(void) {
+    subject_t subject;
+    const ember_value_t five = {.kind = EMBER_INT, .as_int = 5};
+    CHECK_EQ(load(&subject, "numbered_delegate.pte"), EMBER_OK);
+    CHECK_EQ(ember_method_set_input(&subject.method, 1, &five, NULL), EMBER_OK);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    subject_close(&subject);
+}
+
+static void blobs_are_there_or_absent(void) {
+    subject_t subject;
+    CHECK_EQ(load(&subject, "delegate_outside.pte"), EMBER_BAD_PROGRAM);
+    CHECK_EQ(event_count, 0);
+    CHECK_EQ(load(&subject, "delegate_blank.pte"), EMBER_OK);
+    CHECK(strcmp(events + event_count - 4, "i-i-") == 0);
+    subject_close(&subject);
+}
+
 // Blobs inside the FlatBuffer and shared ones stay.
 static void released_blobs_are_spare(void) {
     subject_t subject;
@@ -206,5 +225,6 @@ static void released_blobs_are_spare(void) {
 }
 
 TESTS(TEST(released_blobs_are_spare), TEST(hooks_reach_backends),
+      TEST(numbers_of_delegates_can_be_given), TEST(blobs_are_there_or_absent),
       TEST(delegates_start_once_and_end), TEST(missing_backends_are_named),
       TEST(failing_backends_are_reported), TEST(unbound_arguments_are_refused))

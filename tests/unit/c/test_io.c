@@ -230,6 +230,11 @@ static void attributes_are_lent(void) {
     CHECK(other[0] == 101 && other[1] == 102 && total[0] == 7);
     CHECK(subject_output(&subject, 0)[1] == 102);
     subject_close(&subject);
+
+    start(&subject, "counter.pte");
+    CHECK_EQ(ember_method_attribute(&subject.method, "state", &value), EMBER_OK);
+    CHECK(value.as_tensor.data == subject_output(&subject, 0)); // the first of all
+    subject_close(&subject);
 }
 
 static void constants_are_nobodys(void) {

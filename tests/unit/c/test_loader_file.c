@@ -83,5 +83,24 @@ static void files_have_a_size(void) {
     }
 }
 
+#if __STDC_HOSTED__
+#include <stdio.h>
+
+// Without a standard input its number is that of the next file.
+static void a_handle_may_be_zero(void) {
+    ember_file_t file;
+    ember_loader_t loader;
+    CHECK_EQ(fclose(stdin), 0);
+    CHECK_EQ(ember_file_open(&file, path_of("add.pte"), &loader, NULL), EMBER_OK);
+    CHECK_EQ(file.handle, 0);
+    CHECK(loader.size > 0);
+    ember_file_close(&file);
+}
+#else
+static void a_handle_may_be_zero(void) {
+}
+#endif
+
 TESTS(TEST(programs_are_read), TEST(small_arenas_are_refused),
-      TEST(missing_files_are_reported), TEST(files_have_a_size))
+      TEST(missing_files_are_reported), TEST(files_have_a_size),
+      TEST(a_handle_may_be_zero))

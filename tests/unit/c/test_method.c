@@ -133,6 +133,19 @@ static void states_start_again(void) {
     subject_close(&subject);
 }
 
+static void all_memories_are_cleared(void) {
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "methods.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "increase", &toy_registry), EMBER_OK);
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK_EQ(execute(&subject), EMBER_OK);
+        CHECK(subject_output(&subject, 0)[1] == 2); // a state in the second memory
+        ember_method_reset(&subject.method);
+    }
+    subject_close(&subject);
+}
+
 static void what_is_cleared_can_be_told(void) {
     subject_t subject;
     start(&subject, "add.pte");
@@ -324,8 +337,8 @@ TESTS(TEST(fixed_nodes_are_prepared_once), TEST(constants_are_read_in_place),
       TEST(kernels_of_a_chain), TEST(failures_name_their_instruction),
       TEST(initial_states_are_loaded), TEST(external_data_is_found),
       TEST(external_data_lies_as_declared), TEST(states_start_again),
-      TEST(what_is_cleared_can_be_told), TEST(lent_states_stay),
-      TEST(methods_share_memory), TEST(memories_are_checked),
+      TEST(all_memories_are_cleared), TEST(what_is_cleared_can_be_told),
+      TEST(lent_states_stay), TEST(methods_share_memory), TEST(memories_are_checked),
       TEST(small_arenas_are_refused), TEST(scratch_is_refused),
       TEST(empty_methods_execute), TEST(tensors_without_elements),
       TEST(constants_are_not_written))

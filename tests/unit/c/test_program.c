@@ -66,6 +66,8 @@ static void meta_describes_methods(void) {
     CHECK(ember_program_method_name(&subject.program, 2, &length) == NULL);
     CHECK_EQ(ember_method_meta(&subject.program, "rea", &meta, &subject.error),
              EMBER_NOT_FOUND);
+    CHECK(!EMBER_ERROR_STRINGS ||
+          strcmp(subject.error.message, "program: no method of that name") == 0);
     CHECK_EQ(ember_method_meta(&subject.program, "reader", &meta, NULL),
              EMBER_NOT_FOUND);
     CHECK_EQ(ember_method_meta(&subject.program, "", &meta, NULL), EMBER_NOT_FOUND);
@@ -118,6 +120,7 @@ static void named_data_is_found(void) {
     subject_t subject;
     ember_bytes_t data;
     CHECK_EQ(subject_open(&subject, "named.pte"), EMBER_OK);
+    CHECK(subject.program.sorted);
     CHECK_EQ(ember_program_named_data(&subject.program, "key", 3, &data), EMBER_OK);
     CHECK(data.size == 5 && memcmp(data.data, "value", 5) == 0);
     CHECK_EQ(ember_program_named_data(&subject.program, "key2", 4, &data), EMBER_OK);
@@ -127,16 +130,29 @@ static void named_data_is_found(void) {
     CHECK_EQ(ember_program_named_data(&subject.program, "", 0, &data), EMBER_NOT_FOUND);
 }
 
+static void the_first_of_equal_keys_is_found(void) {
+    subject_t subject;
+    ember_bytes_t data;
+    CHECK_EQ(subject_open(&subject, "named_twice.pte"), EMBER_OK);
+    CHECK(!subject.program.sorted);
+    CHECK_EQ(ember_program_named_data(&subject.program, "key", 3, &data), EMBER_OK);
+    CHECK(data.size == 5 && memcmp(data.data, "first", 5) == 0);
+}
+
 static void data_files_are_searched(void) {
-    static ember_data_map_t maps[1];
+    static ember_data_map_t maps[2];
     const ember_bytes_t file = test_file("external.ptd");
+    const ember_bytes_t more = test_file("more.ptd");
     subject_t subject;
     ember_bytes_t data;
     CHECK_EQ(ember_data_map_open(&maps[0], file.data, file.size, NULL), EMBER_OK);
+    CHECK_EQ(ember_data_map_open(&maps[1], more.data, more.size, NULL), EMBER_OK);
     CHECK_EQ(subject_open(&subject, "named.pte"), EMBER_OK);
-    ember_program_attach(&subject.program, maps, 1);
+    ember_program_attach(&subject.program, maps, 2);
     CHECK_EQ(ember_program_named_data(&subject.program, "other", 5, &data), EMBER_OK);
     CHECK(data.size == 4 && memcmp(data.data, "blob", 4) == 0);
+    CHECK_EQ(ember_program_named_data(&subject.program, "more", 4, &data), EMBER_OK);
+    CHECK(data.size == 5 && memcmp(data.data, "bytes", 5) == 0);
     CHECK_EQ(ember_program_named_data(&subject.program, "key", 3, &data), EMBER_OK);
     CHECK_EQ(ember_program_named_data(&subject.program, "none", 4, &data),
              EMBER_NOT_FOUND);
@@ -162,4 +178,5 @@ static void data_files_are_verified(void) {
 TESTS(TEST(opens_with_and_without_header), TEST(refuses_what_is_no_program),
       TEST(truncations_are_refused), TEST(meta_describes_methods),
       TEST(meta_describes_inputs), TEST(named_data_is_found),
-      TEST(data_files_are_searched), TEST(data_files_are_verified))
+      TEST(the_first_of_equal_keys_is_found), TEST(data_files_are_searched),
+      TEST(data_files_are_verified))

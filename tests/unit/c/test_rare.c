@@ -11,7 +11,7 @@
 
 enum { BUDGET = 10000, ROOM = 1 << 16 };
 
-enum { NONE, ALL, EVERY_OTHER } releases; // of blobs
+enum { NONE, ALL, EVERY_OTHER, THE_OTHERS } releases; // of blobs
 static uint32_t inits;
 static size_t scratch;
 static uint64_t steps; // of a call of a delegate
@@ -21,7 +21,8 @@ static ember_status_t toy_init(const ember_delegate_info_t *info, void **handle)
     ember_compile_spec_t spec;
     (void)ember_delegate_spec(info, 0, &spec);
     (void)!ember_program_named_data(info->program, "weights", 7, &data);
-    if (releases == ALL || (releases == EVERY_OTHER && inits++ % 2 == 0)) {
+    if (releases == ALL || (releases == EVERY_OTHER && inits++ % 2 == 0) ||
+        (releases == THE_OTHERS && inits++ % 2 != 0)) {
         ember_delegate_release(info);
     }
     *handle = NULL;
@@ -164,6 +165,16 @@ static void a_method_that_is_not_there(void) {
              EMBER_NOT_FOUND);
 }
 
+// A kernel finds what it is given malformed; it is the file's fault that is told.
+static void the_cause_is_told(void) {
+    static const ember_registry_t fixed = {&toy_operators, NULL, NULL};
+    subject_t subject;
+    CHECK_EQ(subject_open(&subject, "dtype_between.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &fixed), EMBER_UNSUPPORTED);
+    CHECK(!EMBER_ERROR_STRINGS ||
+          strncmp(subject.error.message, "tensor: unknown dtype", 21) == 0);
+}
+
 static void scratch_of_delegates_has_room(void) {
     subject_t subject;
     scratch = 256;
@@ -183,18 +194,26 @@ static void nothing_is_spare_where_nothing_changes(void) {
     subject_close(&subject);
 }
 
-static void empty_blobs_are_not_spare(void) {
+static uint32_t spare_blobs(const char *name) {
     subject_t subject;
     ember_bytes_t spare;
     uint32_t found = 0;
     releases = ALL;
-    CHECK_EQ(load(&subject, "released.pte"), EMBER_OK);
+    CHECK_EQ(load(&subject, name), EMBER_OK);
     releases = NONE;
     for (uint32_t i = 0; ember_method_spare(&subject.method, i, &spare); i++) {
         found += spare.size > 0;
     }
-    CHECK_EQ(found, 2);
     subject_close(&subject);
+    return found;
+}
+
+static void empty_blobs_are_not_spare(void) {
+    CHECK_EQ(spare_blobs("released.pte"), 2);
+}
+
+static void no_constants_use_no_blob(void) {
+    CHECK_EQ(spare_blobs("delegates_plain.pte"), 1);
 }
 
 // --- blobs beside other segments -----------------------------------------------------
@@ -250,15 +269,17 @@ static void find_spare(const beside_t *beside, uint32_t then, size_t spare[3]) {
     subject_close(&subject);
 }
 
-enum { STATE = 1, FIRST_BLOB = 2, NAMED = 4, LAST_NAMED }; // segments of released.pte
-enum { ALONE = 5, SECOND = 6 };                            // bytes of blobs
+// Segments of released.pte
+enum { STATE = 1, LAST_STATE, FIRST_BLOB, SECOND_BLOB, NAMED, LAST_NAMED };
+enum { ALONE = 5, SECOND = 6 }; // bytes of blobs
 
 static void blobs_that_others_use_are_not_spare(void) {
     static const beside_t others[] = {
-        {NAMED, 0, 0, 1, true},   {NAMED, 0, ALONE - 1, 1, true},
-        {NAMED, 0, -1, 2, true},  {NAMED, 0, ALONE, 1, false},
-        {NAMED, 0, -1, 1, false}, {STATE, 0, 0, 8, true},
-        {STATE, 0, -8, 16, true}, {STATE, 0, -8, 8, false},
+        {NAMED, 0, 0, 1, true},      {NAMED, 0, ALONE - 1, 1, true},
+        {NAMED, 0, -1, 2, true},     {NAMED, 0, ALONE, 1, false},
+        {NAMED, 0, -1, 1, false},    {STATE, 0, 0, 8, true},
+        {STATE, 0, -8, 16, true},    {STATE, 0, -8, 8, false},
+        {LAST_STATE, 0, 0, 8, true}, {LAST_NAMED, 0, 0, 4, true},
     };
     size_t spare[3];
     for (uint32_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
@@ -284,6 +305,17 @@ static void blobs_that_delegates_keep_are_not_spare(void) {
         CHECK_EQ(spare[1], others[i].used ? 0 : SECOND);
         CHECK_EQ(spare[2], 0);
     }
+}
+
+// Of the second load the second delegate keeps its blob, which may be in the first's.
+static void blobs_that_later_delegates_keep_are_not_spare(void) {
+    const beside_t over = {SECOND_BLOB, 0, ALONE - 1, 1, true};
+    const beside_t behind = {SECOND_BLOB, 0, ALONE, 1, false};
+    size_t spare[3];
+    find_spare(&over, THE_OTHERS, spare);
+    CHECK_EQ(spare[0], 0);
+    find_spare(&behind, THE_OTHERS, spare);
+    CHECK_EQ(spare[0], ALONE);
 }
 
 static void keys_may_begin_with_others(void) {
@@ -337,8 +369,9 @@ static void traced_runs_have_budgets(void) {
 
 // Loads with every size of the method's arena: each allocation fails once.
 static void every_arena_that_is_too_small_is_told(void) {
-    static const char *const names[] = {"delegates.pte", "dynamic.pte", "kinds.pte",
-                                        "loop.pte", "views.pte"};
+    static const char *const names[] = {"delegates.pte",    "dynamic.pte",
+                                        "kinds.pte",        "loop.pte",
+                                        "only_dynamic.pte", "views.pte"};
     for (uint32_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
         subject_t subject;
         CHECK_EQ(load(&subject, names[n]), EMBER_OK);
@@ -350,6 +383,9 @@ static void every_arena_that_is_too_small_is_told(void) {
             CHECK_EQ(ember_method_load(&method, &subject.program, "forward", &registry,
                                        &memory, &subject.error),
                      EMBER_NO_MEMORY);
+            CHECK_EQ(subject.error.status, EMBER_NO_MEMORY);
+            CHECK(!EMBER_ERROR_STRINGS ||
+                  strcmp(subject.error.message, "method: its arena is too small") == 0);
         }
         subject_close(&subject);
     }
@@ -419,8 +455,10 @@ TESTS(TEST(each_call_of_a_delegate_is_work), TEST(devices_are_all_looked_at),
       TEST(blobs_that_delegates_keep_are_not_spare),
       TEST(blobs_that_others_use_are_not_spare),
       TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
-      TEST(scratch_of_delegates_has_room), TEST(nothing_is_spare_where_nothing_changes),
-      TEST(empty_blobs_are_not_spare), TEST(traced_runs_have_budgets),
+      TEST(the_cause_is_told), TEST(scratch_of_delegates_has_room),
+      TEST(nothing_is_spare_where_nothing_changes), TEST(empty_blobs_are_not_spare),
+      TEST(no_constants_use_no_blob), TEST(traced_runs_have_budgets),
+      TEST(blobs_that_later_delegates_keep_are_not_spare),
       TEST(keys_may_begin_with_others), TEST(empty_memories_may_be_anywhere),
       TEST(success_leaves_errors_alone), TEST(every_arena_that_is_too_small_is_told),
       TEST(segments_begin_inside_the_file), TEST(every_flipped_bit_is_survived))

@@ -4,6 +4,7 @@
 
 #include "check.h"
 #include "ember/tensor.h"
+#include "plan.h"
 
 static ember_tensor_t make(uint8_t rank, const int32_t *sizes, const uint8_t *order) {
     ember_tensor_t tensor = {.sizes = sizes,
@@ -107,6 +108,49 @@ static void matrices_have_two_orders(void) {
     CHECK(ember_tensor_same_order(&other, &row));
 }
 
-TESTS(TEST(matrices_have_two_orders), TEST(dtypes_have_sizes),
+// --- shapes of a file ----------------------------------------------------------------
+
+static bool is_counted(int32_t first, int32_t second, uint32_t numel) {
+    const int32_t sizes[] = {first, second};
+    uint32_t counted = UINT32_MAX;
+    return ember_sizes_numel(sizes, 2, &counted) && counted == numel;
+}
+
+static void elements_have_a_most(void) {
+    CHECK(is_counted(2, 3, 6));
+    CHECK(is_counted(INT32_MAX, 1, INT32_MAX));
+    CHECK(is_counted(INT32_MAX, 0, 0));
+    uint32_t counted;
+    static const int32_t wrong[][2] = {{1 << 16, 1 << 15}, {1, -1}, {-1, 0}};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK(!ember_sizes_numel(wrong[i], 2, &counted));
+    }
+}
+
+// Whether two sizes and an order of `count` dimensions are a shape.
+static bool is_shape(uint32_t first, uint32_t second, uint32_t count, uint8_t outer,
+                     uint8_t inner) {
+    const uint32_t sizes[] = {2, first, second};
+    const uint32_t order[] = {count, outer | (uint32_t)inner << 8};
+    ember_tensor_t tensor = {.numel = UINT32_MAX};
+    return ember_plan_shape(&tensor, (const uint8_t *)sizes, (const uint8_t *)order) &&
+           tensor.numel == first * second && tensor.rank == 2;
+}
+
+static void shapes_have_each_dimension_once(void) {
+    CHECK(is_shape(2, 3, 2, 0, 1));
+    CHECK(is_shape(2, 3, 2, 1, 0));
+    CHECK(is_shape(INT32_MAX, 1, 2, 1, 0));
+    CHECK(!is_shape(2, 3, 1, 0, 1));
+    CHECK(!is_shape(2, 3, 2, 0, 0));
+    CHECK(!is_shape(2, 3, 2, 0, 2));
+    CHECK(!is_shape(2, 3, 2, 0, 33));
+    ember_tensor_t tensor;
+    static const uint32_t large[] = {2, 1 << 16, 1 << 15}, order[] = {2, 1 << 8};
+    CHECK(!ember_plan_shape(&tensor, (const uint8_t *)large, (const uint8_t *)order));
+}
+
+TESTS(TEST(elements_have_a_most), TEST(shapes_have_each_dimension_once),
+      TEST(matrices_have_two_orders), TEST(dtypes_have_sizes),
       TEST(strides_follow_the_dim_order), TEST(a_size_of_zero_counts_as_one),
       TEST(contiguity_ignores_ones), TEST(layouts_compare))

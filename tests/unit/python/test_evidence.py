@@ -35,4 +35,4 @@ def test_tests_notice_most_mutants() -> None:
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     assert facts["mutants"] >= 30
-    assert facts["score"] >= 85, done.stderr
+    assert facts["score"] >= 95, done.stderr

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cadence_panel_programs as cadence
 import pytest
+from benchmarks.hvx_layers import Convolution
 from panel_programs import LAYERS, needs, packed
 from row_programs import Network, mobilenet_v1, random_network
 from small_programs import here
@@ -15,13 +17,14 @@ from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan.passes.execute import Executable, Verdict, compare, scenarios
 from ember.program import Method, Program, types
-from ember.select import panels
+from ember.select import cadence_panels, panels
 
 DEPTHWISE = "cortex_m::quantized_depthwise_conv2d.out"
 
 
 def panel_calls(method: Method) -> list[types.KernelCall]:
     names = {operator.full_name for operator, _ in panels.KERNELS.values()}
+    names |= {cadence_panels.CONV.full_name, cadence_panels.DEPTHWISE.full_name}
     return [call for _, name, call in method.kernel_calls() if name in names]
 
 
@@ -91,7 +94,7 @@ def test_an_operator_that_is_pinned_stays() -> None:
     rules = Rules(pins={DEPTHWISE: "quantized_depthwise_conv2d_hvx"})
     board = boards.load("hexagon-v68")
     left = panels.kernels(rules.allowed(board), rules.pins)
-    assert left == {"quantized_conv2d_hvx"}
+    assert left == {"quantized_conv2d_hvx", *cadence_panels.KERNELS}
     none = boards.load("mps3-an547")
     assert panels.kernels(Rules().allowed(none), {}) == set()
     model = mobilenet_v1(0.25, 32)
@@ -161,3 +164,45 @@ def test_panels_that_do_not_fit_are_refused(name: str, kind: str) -> None:
         constants=tuple(constants),
     )
     assert verdict(model, damaged) == "different"
+
+
+# ---- Cadence's dialect ---------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", cadence.LAYERS)
+def test_layers_of_cadence_give_the_same_bits(name: str) -> None:
+    layer = cadence.LAYERS[name]
+    after = cadence.packed(layer)
+    assert after is not None
+    assert verdict(layer.model, after) == "same"
+    (call,) = panel_calls(after.methods[0])
+    assert after.methods[0].values[call.args[-3]] == types.Bool(layer.last)
+
+
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize(
+    "left", [Convolution(24, 36, 6, 6, groups=3), Convolution(3, 16, 10, 10)]
+)
+def test_groups_and_short_rows_of_cadence_stay(left: Convolution, last: bool) -> None:
+    assert cadence.packed(cadence.Layer(left, last)) is None
+
+
+def test_an_operator_of_cadence_that_is_pinned_stays() -> None:
+    pins = {"cadence::quantized_conv2d_nhwc.per_tensor_out": "cadence_conv_nhwc"}
+    allowed = Rules().allowed(boards.load("hexagon-v68"))
+    assert cadence_panels.kernels(allowed, pins) == set()
+    assert cadence_panels.kernels(allowed, {}) == set(cadence_panels.KERNELS)
+
+
+@pytest.mark.parametrize("index", [8, 9])
+@pytest.mark.parametrize("name", ["merged_last", "depthwise_first"])
+def test_scales_of_cadence_that_do_not_fit_are_refused(name: str, index: int) -> None:
+    layer = cadence.LAYERS[name]
+    after = cadence.packed(layer)
+    assert after is not None
+    (method,) = after.methods
+    (call,) = panel_calls(method)
+    values = list(method.values)
+    values[call.args[index]] = types.Double(0.0)
+    wrong = replace(after, methods=(replace(method, values=tuple(values)),))
+    assert verdict(layer.model, wrong) != "same"

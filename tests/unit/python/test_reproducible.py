@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,6 +88,44 @@ def test_same_bytes_from_another_checkout(
         assert one.read_bytes() == two.read_bytes(), name
     one, two = (made.parent / "sbom.json" for made in (first, second))
     assert one.read_bytes() == two.read_bytes()
+
+
+def wheel(checkout: Path, into: Path, epoch: str | None, umask: int) -> bytes:
+    words = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index"]
+    words += ["--no-build-isolation", "-w", str(into), str(checkout)]
+    variables = {} if epoch is None else {"SOURCE_DATE_EPOCH": epoch}
+    kept = {key: text for key, text in os.environ.items() if key != "SOURCE_DATE_EPOCH"}
+    subprocess.run(words, check=True, env=kept | variables, umask=umask)
+    (made,) = into.iterdir()
+    return made.read_bytes()
+
+
+@pytest.mark.slow
+@pytest.mark.broad
+def test_wheels_of_two_checkouts_are_the_same_bytes(tmp_path: Path) -> None:
+    """Their files are of different days; SOURCE_DATE_EPOCH alone dates the wheels."""
+    facts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = facts["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    first, second = tmp_path / "a", tmp_path / "another name" / "b"
+    for name in {*named, "sdk", "pyproject.toml", "README.md", ".gitignore"}:
+        source = ROOT / name
+        for checkout in (first, second):
+            target = checkout / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if source.is_dir():
+                ignored = shutil.ignore_patterns("__pycache__")
+                shutil.copytree(source, target, ignore=ignored)
+            else:
+                shutil.copy(source, target)
+    for path in second.rglob("*"):
+        os.utime(path, (0, 1_000_000_000))
+    day = "1700000000"
+    one = wheel(first, tmp_path / "1", day, 0o022)
+    assert one == wheel(second, tmp_path / "2", day, 0o077)
+    assert one != wheel(first, tmp_path / "3", "1600000000", 0o022)
+    assert wheel(first, tmp_path / "4", None, 0o022) == wheel(
+        second, tmp_path / "5", None, 0o077
+    )
 
 
 ECHO = """\

@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 import write_faults
 
-from ember import cli, paths
+from ember import boards, cli, paths
+from ember.cases import Found
+from ember.sweep.content import CaseContent
+from ember.sweep.points import Point
+from ember.sweep.results import Results
+from ember.sweep.settings import Option
+from ember.sweep.work import PointResult
 
 DIGITS = paths.root() / "examples/models/digits/digits.pte"
 CASE = paths.root() / "tests/cases/op_add"
@@ -17,6 +23,8 @@ OPERATORS = Path(__file__).parent / "data/op_info/op_index_put.yaml"
 ON = ("digits.pte", "--board", "mps2-an386")
 HOST = ("--board", "host")
 PAGES = ("--json", "p.json", "--html", "p.html", "--trace", "p.trace")
+JSON = ("--json", "f.json")
+TABLES = (*JSON, "--parquet", "f.parquet")
 COMMANDS = {
     "select": ("select", *ON, "--json", "selection.json"),
     "inspect": ("inspect", "digits.pte", "--json", "inspected.json"),
@@ -32,11 +40,17 @@ COMMANDS = {
     "pack": ("pack", *ON, "--out", "out"),
     "new": ("new", "project", "--model", "digits.pte", "--board", "mps2-an386"),
     "package": ("package", *ON, "--out", "out"),
+    "keygen": ("keygen", "key.pem", "--header", "key.h"),
+    "platformio": ("platformio", "out"),
+    "report": ("sweep", "report", "sweep.sqlite", *TABLES, "--html", "r.html"),
+    "history": ("history", "sweep.sqlite", "--all", "--html", "h.html", *JSON),
 }
 # Which of the writes fail; other runs take others, and in the end all.
 FEW = {"select": 8, "inspect": 2, "sign": 1, "bindings": 2, "compare": 2}
+FEW |= {"keygen": 1, "history": 2, "report": 3}
 SOME = {"plan": 9, "build": 23, "pack": 29, "new": 11, "package": 31}
 SOME |= {"test": 5, "debug": 5, "run": 23, "profile": 31}
+SOME |= {"platformio": 151}
 
 
 def prepare(work: Path, name: str) -> None:
@@ -49,11 +63,24 @@ def prepare(work: Path, name: str) -> None:
         shutil.copy(OPERATORS, work / "ops.yaml")
     elif name in ("test", "debug"):
         shutil.copytree(CASE, work / "case")
+    elif name in ("report", "history"):
+        store(work / "sweep.sqlite")
     elif name == "compare":
         words = ["profile", str(work / ON[0]), *ON[1:], "--out", str(work / "built")]
         assert cli.main([*words, "--json", str(work / "1.json")]) == 0
         shutil.rmtree(work / "built")
         shutil.copy(work / "1.json", work / "2.json")
+
+
+def store(path: Path) -> None:
+    """The results of a sweep of one program."""
+    content = CaseContent(Found("kws", path), "digest")
+    point = Point("key", "kws", boards.load("host"), Option(), content)
+    results = Results(path)
+    results.begin("monday", "sdk", "{}", [point])
+    results.add([PointResult("key", "passed", "", cycles=1000, ram=64)])
+    results.end("monday")
+    results.close()
 
 
 def check(folder: Path, name: str, step: int, fault: str = "full") -> None:

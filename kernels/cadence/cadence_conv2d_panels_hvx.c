@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// cadence_conv2d_panels with Hexagon's vectors. Contract: lent_panels.h.
+#include "kernels/cadence/lent_hvx.h"
+#include "kernels/cadence/lent_panels.h"
+#include "kernels/cadence/real_hvx.h"
+
+typedef struct state {
+    ember_lent_t lent;
+    union {
+        ember_conv_s8_t conv;
+        ember_panels_s8_t panels;
+    };
+    ember_columns_hvx_t columns;
+} state_t;
+
+// In portable C where the image lies at an address that vectors cannot read from.
+static void compute(const state_t *s) {
+    const ember_scales_s8_t *scales = &s->conv.scales;
+
+    if (!ember_columns_hvx_aligned(&s->columns)) {
+        ember_lent_panels_plain(&s->conv, ember_panels_s8_sum);
+        return;
+    }
+    const ember_real_hvx_t real =
+        ember_real_hvx(scales->scale, scales->inverse, scales->zero_point);
+    ember_columns_hvx_run(&s->columns, &real.ending);
+}
+
+static ember_status_t prepare_state(state_t *s, ember_node_t *node) {
+    ember_lent_panels_t call;
+    const ember_status_t status = ember_lent_panels_args(&call, node);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    s->lent = call.lent;
+    s->panels = call.whole;
+    const ember_columns_form_hvx_t form = {
+        .packed = (const int8_t *)s->panels.panels,
+        .merged = s->panels.merged,
+    };
+    return ember_columns_hvx_prepare(&s->columns, node, &s->conv, &form);
+}
+
+EMBER_LENT_PANELS_KERNEL(cadence_conv2d_panels_hvx, state_t, prepare_state, compute,
+                         ember_turn_hvx);

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// How sums become results with HVX in dialects that do not scale them by the factors of
+// this one: one product in integers for all, in registers. Where a result of it lies so
+// near to the next that the dialect could have that, all are computed again, exactly.
+#ifndef EMBER_KERNELS_CORTEX_M_ENDING_HVX_H
+#define EMBER_KERNELS_CORTEX_M_ENDING_HVX_H
+
+#include "kernels/cortex_m/scale_hvx.h"
+
+enum { EMBER_ENDING_HVX = 16 }; // vectors of sums at a time, at most
+
+// Words are the same in all lanes.
+typedef struct ember_ending_hvx {
+    HVX_Vector least; // sums below it, and above `most`, have results beyond int8
+    HVX_Vector most;
+    HVX_Vector factor;
+    HVX_Vector start; // what a product starts from: a half, the error, the zero point
+    HVX_Vector fraction; // the bits of a fraction
+    int32_t left;        // bits that sums are moved by
+    int32_t places;      // of a fraction
+    int32_t doubt;       // smaller fractions leave a doubt
+    // Sums become results, in place.
+    void (*exact)(const struct ember_ending_hvx *ending, HVX_Vector *sums,
+                  int32_t count);
+} ember_ending_hvx_t;
+
+// Whether a word, none of which is negative, is below `bound`: the bytes of those that
+// are, counted up to the last.
+INLINE bool ember_is_any_below_hvx(HVX_Vector x, int32_t bound) {
+    const HVX_VectorPred below = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vsplat_R(bound), x);
+    const HVX_Vector counts = Q6_Vb_prefixsum_Q(below);
+    return (uint32_t)Q6_R_vextract_VR(counts, EMBER_HVX - 4) >> 24 != 0;
+}
+
+// The result, and `nearest` to the next one of its fraction and those before it.
+INLINE HVX_Vector ember_nearly_hvx(const ember_ending_hvx_t *by, HVX_Vector sum,
+                                   HVX_Vector *nearest) {
+    const HVX_Vector within = Q6_Vw_vmin_VwVw(
+        Q6_Vw_vmax_VwVw(sum, ember_hvx_load(&by->least)), ember_hvx_load(&by->most));
+    const HVX_Vector all = Q6_Vw_vasl_VwR(within, by->left);
+    const HVX_Vector factor = ember_hvx_load(&by->factor);
+    const HVX_Vector low = Q6_Vw_vmpye_VwVuh(all, factor);
+    const HVX_Vector product = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, all, factor);
+    const HVX_Vector moved = Q6_Vw_vadd_VwVw(product, ember_hvx_load(&by->start));
+
+    *nearest =
+        Q6_Vw_vmin_VwVw(*nearest, Q6_V_vand_VV(moved, ember_hvx_load(&by->fraction)));
+    return Q6_Vw_vasr_VwR(moved, by->places);
+}
+
+// Sums become results, with the zero point.
+INLINE void ember_ended_hvx(const ember_ending_hvx_t *ending, HVX_Vector *sums,
+                            int count) {
+    HVX_Vector kept[EMBER_ENDING_HVX]; // sums themselves are in registers
+    HVX_Vector nearest = ember_hvx_load(&ending->fraction);
+
+    EMBER_HVX_UNROLL
+    for (int i = 0; i < count; i++) {
+        ember_hvx_store(kept + i, sums[i]);
+        sums[i] = ember_nearly_hvx(ending, sums[i], &nearest);
+    }
+    if (ember_is_any_below_hvx(nearest, ending->doubt)) {
+        ending->exact(ending, kept, count);
+        EMBER_HVX_UNROLL
+        for (int i = 0; i < count; i++) {
+            sums[i] = ember_hvx_load(kept + i);
+        }
+    }
+}
+
+#endif // EMBER_KERNELS_CORTEX_M_ENDING_HVX_H

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Convolutions of Cadence's dialect become programs with panels for Hexagon, on a
+computer where no such kernel is chosen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks import cadence_layers
+from benchmarks.hvx_layers import Convolution
+from panel_programs import needs
+
+from ember import program
+from ember.model import Model
+from ember.plan import trim
+from ember.program import Program
+from ember.select import cadence_panels, panels
+
+
+@dataclass(frozen=True)
+class Layer:
+    convolution: Convolution
+    last: bool  # channels are innermost
+
+    @property
+    def model(self) -> Model:
+        content = cadence_layers.written(self.convolution, self.last)
+        return Model("made", Path("made.pte"), content, (), program.parse(content))
+
+
+# Of either layout, what panels differ in: panel_programs.py. Images of one channel, or
+# of one pixel, are not turned.
+_CONVOLUTIONS = {
+    "merged": Convolution(8, 6, 9, 7),
+    "two_panels": Convolution(16, 164, 5, 4, kernel=1),
+    "dilated": Convolution(12, 20, 9, 8, stride=2, dilation=2),
+    "one_channel": Convolution(1, 9, 6, 7, kernel=1),
+    "one_pixel": Convolution(8, 8, 1, 1),
+    "depthwise": Convolution(24, 24, 8, 9, depthwise=True),
+    "depthwise_shared": Convolution(16, 16, 36, 9, depthwise=True),
+    "depthwise_5x5": Convolution(8, 8, 9, 8, kernel=5, stride=2, depthwise=True),
+}
+LAYERS = {
+    f"{name}_{'last' if last else 'first'}": Layer(convolution, last)
+    for name, convolution in _CONVOLUTIONS.items()
+    for last in (True, False)
+}
+
+
+def packed(layer: Layer) -> Program | None:
+    """As if the kernel for Hexagon's vectors were chosen for each call."""
+    made = layer.model.program
+    (kernel,) = (
+        name for name, last in cadence_panels.KERNELS.items() if last == layer.last
+    )
+    chosen = [
+        replace(need, calls=tuple(replace(call, kernel=kernel) for call in need.calls))
+        for need in needs(made)
+    ]
+    after = panels.packed(made, chosen, {kernel})
+    return after and trim.trimmed(after)
