@@ -84,6 +84,10 @@ static inline int16x8_t vaddq_s16(int16x8_t a, int16x8_t b) {
     return (int16x8_t)((uint16x8_t)a + (uint16x8_t)b);
 }
 
+static inline int16x8_t vsubq_s16(int16x8_t a, int16x8_t b) {
+    return (int16x8_t)((uint16x8_t)a - (uint16x8_t)b);
+}
+
 static inline uint8x16_t vmulq_n_u8(uint8x16_t a, uint8_t b) {
     return a * b;
 }
@@ -131,6 +135,74 @@ static inline int32x4_t vandq_s32(int32x4_t a, int32x4_t b) {
     return a & b;
 }
 
+// --- halves, rounded down ------------------------------------------------------------
+
+static inline int16x8_t vhaddq_s16(int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i++) {
+        a[i] = (int16_t)((a[i] + b[i]) >> 1);
+    }
+    return a;
+}
+
+static inline int16x8_t vhsubq_s16(int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i++) {
+        a[i] = (int16_t)((a[i] - b[i]) >> 1);
+    }
+    return a;
+}
+
+// --- pairs of lanes as complex numbers -----------------------------------------------
+
+// a + sign * i b, shifted to the right.
+static inline int16x8_t ember_mve_turned(int16x8_t a, int16x8_t b, int sign,
+                                         int right) {
+    for (int i = 0; i < 8; i += 2) {
+        const int re = a[i] - sign * b[i + 1];
+        const int im = a[i + 1] + sign * b[i];
+        a[i] = (int16_t)(re >> right);
+        a[i + 1] = (int16_t)(im >> right);
+    }
+    return a;
+}
+
+static inline int16x8_t vcaddq_rot90_s16(int16x8_t a, int16x8_t b) {
+    return ember_mve_turned(a, b, 1, 0);
+}
+
+static inline int16x8_t vcaddq_rot270_s16(int16x8_t a, int16x8_t b) {
+    return ember_mve_turned(a, b, -1, 0);
+}
+
+static inline int16x8_t vhcaddq_rot90_s16(int16x8_t a, int16x8_t b) {
+    return ember_mve_turned(a, b, 1, 1);
+}
+
+static inline int16x8_t vhcaddq_rot270_s16(int16x8_t a, int16x8_t b) {
+    return ember_mve_turned(a, b, -1, 1);
+}
+
+// The upper half of twice a sum of two products, rounded.
+static inline int16_t ember_mve_upper(int64_t sum) {
+    return (int16_t)ember_mve_cut((2 * sum + (1 << 15)) >> 16, 16);
+}
+
+// The real parts of products, in even lanes of `odd`.
+static inline int16x8_t vqrdmlsdhq_s16(int16x8_t odd, int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i += 2) {
+        odd[i] = ember_mve_upper((int64_t)a[i] * b[i] - (int64_t)a[i + 1] * b[i + 1]);
+    }
+    return odd;
+}
+
+// The imaginary parts of products, in odd lanes of `even`.
+static inline int16x8_t vqrdmladhxq_s16(int16x8_t even, int16x8_t a, int16x8_t b) {
+    for (int i = 0; i < 8; i += 2) {
+        even[i + 1] =
+            ember_mve_upper((int64_t)a[i + 1] * b[i] + (int64_t)a[i] * b[i + 1]);
+    }
+    return even;
+}
+
 // --- larger and smaller --------------------------------------------------------------
 
 static inline int8x16_t vmaxq_s8(int8x16_t a, int8x16_t b) {
@@ -140,6 +212,16 @@ static inline int8x16_t vmaxq_s8(int8x16_t a, int8x16_t b) {
 
 static inline int8x16_t vminq_s8(int8x16_t a, int8x16_t b) {
     const int8x16_t which = a < b;
+    return (a & which) | (b & ~which);
+}
+
+static inline int16x8_t vmaxq_s16(int16x8_t a, int16x8_t b) {
+    const int16x8_t which = a > b;
+    return (a & which) | (b & ~which);
+}
+
+static inline int16x8_t vminq_s16(int16x8_t a, int16x8_t b) {
+    const int16x8_t which = a < b;
     return (a & which) | (b & ~which);
 }
 
@@ -160,6 +242,27 @@ static inline uint32x4_t vminq_u32(uint32x4_t a, uint32x4_t b) {
 
 static inline int8_t vminvq_s8(int8_t least, int8x16_t a) {
     for (int i = 0; i < 16; i++) {
+        least = a[i] < least ? a[i] : least;
+    }
+    return least;
+}
+
+static inline int16_t vmaxvq_s16(int16_t most, int16x8_t a) {
+    for (int i = 0; i < 8; i++) {
+        most = a[i] > most ? a[i] : most;
+    }
+    return most;
+}
+
+static inline int16_t vminvq_s16(int16_t least, int16x8_t a) {
+    for (int i = 0; i < 8; i++) {
+        least = a[i] < least ? a[i] : least;
+    }
+    return least;
+}
+
+static inline int32_t vminvq_s32(int32_t least, int32x4_t a) {
+    for (int i = 0; i < 4; i++) {
         least = a[i] < least ? a[i] : least;
     }
     return least;

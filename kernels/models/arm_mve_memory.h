@@ -22,6 +22,13 @@ static inline mve_pred16_t vctp8q(uint32_t count) {
     return (mve_pred16_t)(count >= 16 ? 0xffff : (1u << count) - 1);
 }
 
+static inline int16x8_t vpselq_s16(int16x8_t a, int16x8_t b, mve_pred16_t lanes) {
+    for (int i = 0; i < 8; i++) {
+        a[i] = ember_mve_byte(lanes, 2 * i) ? a[i] : b[i];
+    }
+    return a;
+}
+
 // --- bytes in memory -----------------------------------------------------------------
 
 static inline int8x16_t vldrbq_z_s8(const int8_t *at, mve_pred16_t lanes) {
@@ -52,6 +59,18 @@ static inline int16x8_t vldrhq_z_s16(const int16_t *at, mve_pred16_t lanes) {
     int16x8_t made = {0};
     for (int i = 0; i < 8; i++) {
         made[i] = (int16_t)(ember_mve_byte(lanes, 2 * i) ? at[i] : 0);
+    }
+    return made;
+}
+
+static inline int16x8_t vldrhq_s16(const int16_t *at) {
+    return vldrhq_z_s16(at, 0xffff);
+}
+
+static inline uint32x4_t vldrhq_z_u32(const uint16_t *at, mve_pred16_t lanes) {
+    uint32x4_t made = {0};
+    for (int i = 0; i < 4; i++) {
+        made[i] = ember_mve_on(lanes, i) ? at[i] : 0;
     }
     return made;
 }
@@ -184,6 +203,21 @@ static inline int32x4x2_t vld2q_s32(const int32_t *at) {
     return made;
 }
 
+typedef struct {
+    int32x4_t val[4];
+} int32x4x4_t;
+
+// Words of four vectors alternate.
+static inline void vst4q_s32(int32_t *at, int32x4x4_t value) {
+    for (int i = 0; i < 16; i++) {
+        at[i] = value.val[i % 4][i / 4];
+    }
+}
+
+static inline uint32x4_t vldrwq_z_u32(const uint32_t *at, mve_pred16_t lanes) {
+    return (uint32x4_t)vldrwq_z_s32((const int32_t *)at, lanes);
+}
+
 static inline uint32x4_t vldrwq_u32(const uint32_t *at) {
     return (uint32x4_t)vldrwq_s32((const int32_t *)at);
 }
@@ -214,6 +248,13 @@ static inline int32x4_t vldrwq_gather_shifted_offset_s32(const int32_t *base,
         made[i] = base[(int32_t)offsets[i]];
     }
     return made;
+}
+
+static inline void vstrwq_scatter_shifted_offset_s32(int32_t *base, uint32x4_t offsets,
+                                                     int32x4_t value) {
+    for (int i = 0; i < 4; i++) {
+        base[(int32_t)offsets[i]] = value[i];
+    }
 }
 
 static inline void vstrwq_p_s32(int32_t *at, int32x4_t value, mve_pred16_t lanes) {

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // resample of int16.
+#include "kernels/signal/dot_s16.h"
 #include "kernels/signal/resample.h"
 
-static int64_t dot(const int16_t *x, const int16_t *taps, uint32_t reach) {
-    int64_t sum = 0;
-    for (uint32_t k = 0; k < reach; k++) {
-        sum += (int32_t)x[k] * taps[k];
-    }
-    return sum;
-}
-
 static int32_t run(void *state) {
-    ember_resample_s16_run(state, dot);
+    ember_resample_s16_run(state, ember_dot_s16);
     return EMBER_OK;
 }
 

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from corpus.case import Case, Exported
 from ember.export import flows, tests
 from ember.export.source import Source
-from ember.frontends import MFCC, LogMel, Streaming
+from ember.frontends import MFCC, Int8, LogMel, Spectrum, Streaming
 
 
 class Denoise(nn.Module):
@@ -39,7 +39,18 @@ class Correlate(nn.Module):
 
 
 def exported(model: nn.Module, *sizes: int, calls: int = 1) -> Exported:
-    samples: list[tuple[Any, ...]] = [(torch.randn(sizes),) for _ in range(calls)]
+    return _exported(model, [torch.randn(sizes) for _ in range(calls)])
+
+
+def exported_int16(model: nn.Module, *sizes: int, calls: int) -> Exported:
+    """Each call is louder than the one before."""
+    levels = [2 ** (15 * (call + 1) // calls) for call in range(calls)]
+    inputs = [torch.randint(-level, level, sizes) for level in levels]
+    return _exported(model, [numbers.to(torch.int16) for numbers in inputs])
+
+
+def _exported(model: nn.Module, inputs: list[Tensor]) -> Exported:
+    samples: list[tuple[Any, ...]] = [(numbers,) for numbers in inputs]
     source = Source(Path(__file__), model.eval(), samples[0], tuple(samples))
     lowered = flows.lower(source, "portable", None, "cortex-m55", samples)
     outputs = lowered.outputs([lowered.prepare(sample) for sample in samples])
@@ -56,5 +67,15 @@ CASES = [
     Case(
         "bundle_mfcc_stream",
         lambda: exported(Streaming(MFCC(window=480, fft=480), (2,)), 2, 160, calls=5),
+    ),
+    Case(
+        "bundle_mfcc_int8_stream",
+        lambda: exported_int16(
+            Streaming(Int8(MFCC(int16=True), 3.0, 5.0)), 160, calls=5
+        ),
+    ),
+    Case(
+        "bundle_spectrum_int16_stream",
+        lambda: exported_int16(Streaming(Spectrum(100, 40, 128), (2,)), 2, 40, calls=4),
     ),
 ]

@@ -45,7 +45,7 @@ def core_of(board: str) -> str:
 
 
 def built(board: str, folder: Path) -> Built:
-    programs = [FOLDER / "front.pte", FOLDER / core_of(board) / "network.pte"]
+    programs = [FOLDER / core_of(board) / name for name in ("front.pte", "network.pte")]
     main = FOLDER / "firmware" / "main.c"
     return on_board.build_for(board, main, programs, folder, {"SysTick_Handler": 0})
 

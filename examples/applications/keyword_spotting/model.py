@@ -3,7 +3,10 @@
 
 They are separate programs, because they run at different times: the front end for every
 hop, a network for every eighth. PROGRAM in the environment says which of them `ember
-export model.py` finds: front, network or small (train.py exports all).
+export model.py` finds: network, small, or a folder of a network, whose front end it is
+then (train.py exports all).
+
+Training has the front end in floating point, boards have it in whole numbers.
 """
 
 from __future__ import annotations
@@ -20,12 +23,15 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "sdk"))
 
 from recording import CLASSES, FEATURES, FRAMES, HOP, RATE, WINDOW
 
-from ember.frontends import MFCC, Streaming
+from ember import program
+from ember.frontends import MFCC, Int8, Streaming
+from ember.model import interface
 
 FOLDER = Path(__file__).parent
 # Of each network: hops from one run to the next, channels, frames that become one.
 # `small` is for cores without an FPU and without instructions for vectors.
 NETWORKS = {"network": (8, 64, 2), "small": (12, 16, 4)}
+_CEPSTRA = {"coefficients": FEATURES, "window": WINDOW, "hop": HOP, "fft": 256}
 
 
 class Features(nn.Module):
@@ -33,9 +39,7 @@ class Features(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.cepstra = MFCC(
-            RATE, coefficients=FEATURES, window=WINDOW, hop=HOP, fft=256, mels=24
-        )
+        self.cepstra = MFCC(RATE, mels=24, **_CEPSTRA)
         self.window, self.hop = WINDOW, HOP
         self.register_buffer("mean", torch.zeros(FEATURES))
         self.register_buffer("scale", torch.ones(FEATURES))
@@ -110,6 +114,18 @@ def trained() -> Spotter:
     return spotter.eval()
 
 
+def front(spotter: Spotter, network: Path) -> Streaming:
+    """A hop of int16 samples -> a frame as the int8 input of a network has it."""
+    read = program.read(network)
+    forward = next(method for method in read.methods if method.name == "forward")
+    edges = interface.of(read, forward)
+    takes = next(edge for edge in edges if edge.kind == "input")
+    factors = spotter.features.scale.double().numpy() / takes.scale
+    offsets = takes.zero_point - spotter.features.mean.double().numpy() * factors
+    cepstra = MFCC(RATE, mels=24, int16=True, **_CEPSTRA)
+    return Streaming(Int8(cepstra, factors, offsets))
+
+
 # ---- what `ember export` reads -------------------------------------------------------
 
 
@@ -118,12 +134,12 @@ PROGRAM = os.environ.get("PROGRAM", "network")
 
 def model() -> nn.Module:
     spotter = trained()
-    if PROGRAM == "front":
-        return Streaming(spotter.features)
+    if PROGRAM not in NETWORKS:
+        return front(spotter, FOLDER / PROGRAM / "network.pte")
     return nn.Sequential(getattr(spotter, PROGRAM).layers, nn.Softmax(dim=-1))
 
 
-if PROGRAM == "front":
-    example_inputs = (torch.zeros(HOP),)
-else:
+if PROGRAM in NETWORKS:
     example_inputs = (torch.zeros(1, 1, FRAMES, FEATURES),)
+else:
+    example_inputs = (torch.zeros(HOP, dtype=torch.int16),)

@@ -12,6 +12,7 @@ recurrent layers becomes one that takes a hop at a time: docs/front-ends.md.
 """
 
 from ember.frontends.filters import FIR, Biquads, Resample, Standardise
+from ember.frontends.fixed import Int8, Spectrum
 from ember.frontends.hops import Causal, reset, streamed
 from ember.frontends.images import RGB565, YUV422, Bayer, Crop, Resize
 from ember.frontends.spectra import MFCC, LogMel, mel_filters
@@ -26,9 +27,11 @@ __all__ = [
     "Biquads",
     "Causal",
     "Crop",
+    "Int8",
     "LogMel",
     "Resample",
     "Resize",
+    "Spectrum",
     "Standardise",
     "Streaming",
     "mel_filters",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ember.errors import SdkError
 from ember.export.packages import need
+from ember.frontends.fixed import LOG_STEP, Affine, LogBands, Spectrum
 
 torch = need("torch")
 
@@ -23,12 +24,16 @@ class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
     mels         bands of mel_filters(), from `low` to `high` Hz (default: half of the
                  sample rate)
     floor        added to each energy before the logarithm, > 0
+    int16        samples are int16, 32,768 times as large, and results too: of `step`
+                 each; `fft` is a power of 2 then, and floor from 1e-9 to 1
 
     There are 1 + (samples - window) // hop frames: none reaches past the samples. A
     wrong argument is an SdkError.
     """
 
-    def __init__(
+    step = LOG_STEP
+
+    def __init__(  # noqa: PLR0913 - one front end, and each has a usual value
         self,
         sample_rate: int = 16000,
         *,
@@ -39,6 +44,7 @@ class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
         low: float = 20.0,
         high: float | None = None,
         floor: float = 1e-6,
+        int16: bool = False,
     ) -> None:
         super().__init__()
         if not hop >= 1 or not 2 <= window <= fft:
@@ -51,7 +57,11 @@ class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
             raise SdkError(f"the floor is {floor}: its logarithm needs it above 0")
         filters = mel_filters(sample_rate, fft, mels, low, high)
         self.window, self.hop, self.fft, self.floor = window, hop, fft, floor
-        self.features = mels  # of a frame
+        self.features, self.int16 = mels, int16  # features of a frame
+        self.matrix = np.ones(mels)  # logarithms become features
+        if int16:
+            self.logs = LogBands(Spectrum(window, hop, fft), filters, floor)
+            return
         self.register_buffer("hann", torch.hann_window(window), persistent=False)
         self.register_buffer("filters", torch.from_numpy(filters), persistent=False)
 
@@ -60,6 +70,8 @@ class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
 
     def of_frames(self, frames: Any) -> Any:
         """(.., window) samples -> (.., mels)."""
+        if self.int16:
+            return self.logs(frames)
         spectrum = torch.fft.rfft(frames * self.hann, n=self.fft)
         energies = spectrum.abs().square() @ self.filters
         return torch.log(energies + self.floor)
@@ -67,8 +79,11 @@ class LogMel(torch.nn.Module):  # type: ignore[misc, name-defined]
 
 class MFCC(torch.nn.Module):  # type: ignore[misc, name-defined]
     """The first `coefficients` of the orthonormal DCT-II of LogMel's bands,
-    (.., samples) -> (.., frames, coefficients). `options` are LogMel's.
+    (.., samples) -> (.., frames, coefficients). `options` are LogMel's; with int16
+    results are int16, of `step` each, and saturate.
     """
+
+    step = 8 * LOG_STEP
 
     def __init__(
         self, sample_rate: int = 16000, *, coefficients: int = 13, **options: Any
@@ -79,8 +94,13 @@ class MFCC(torch.nn.Module):  # type: ignore[misc, name-defined]
         if not 1 <= coefficients <= mels:
             raise SdkError(f"{mels} mel bands have no {coefficients} coefficients")
         self.window, self.hop = self.mel.window, self.mel.hop
-        self.features = coefficients  # of a frame
-        cosines = _dct(mels)[:, :coefficients].astype(np.float32)
+        self.features, self.int16 = coefficients, self.mel.int16  # features of a frame
+        self.matrix = _dct(mels)[:, :coefficients]  # logarithms become features
+        if self.int16:
+            self.logs = self.mel.logs
+            self.affine = Affine(self.matrix / 8, np.zeros(coefficients), 16)
+            return
+        cosines = self.matrix.astype(np.float32)
         self.register_buffer("cosines", torch.from_numpy(cosines), persistent=False)
 
     def forward(self, samples: Any) -> Any:
@@ -88,6 +108,8 @@ class MFCC(torch.nn.Module):  # type: ignore[misc, name-defined]
 
     def of_frames(self, frames: Any) -> Any:
         """(.., window) samples -> (.., coefficients)."""
+        if self.int16:
+            return self.affine(self.logs(frames))
         return self.mel.of_frames(frames) @ self.cosines
 
 

@@ -13,7 +13,8 @@ torch = need("torch")
 class Streaming(torch.nn.Module):  # type: ignore[misc, name-defined]
     """One hop of samples in, one frame out: (.., hop) -> (.., features).
 
-    front     a LogMel, an MFCC, or any module with `window`, `hop` and of_frames()
+    front     a LogMel, an MFCC, or any module with `window`, `hop` and of_frames();
+              with `int16` if its samples are
     channels  dimensions before the samples, such as (2,) for stereo
 
     The last window - hop samples are a state, zeros at the start. Calls in a row give,
@@ -30,7 +31,9 @@ class Streaming(torch.nn.Module):  # type: ignore[misc, name-defined]
             )
         self.front = front
         kept = front.window - front.hop
-        self.register_buffer("samples", torch.zeros(*channels, kept), persistent=False)
+        dtype = torch.int16 if getattr(front, "int16", False) else torch.float32
+        zeros = torch.zeros(*channels, kept, dtype=dtype)
+        self.register_buffer("samples", zeros, persistent=False)
 
     def forward(self, hop: Any) -> Any:
         frame = torch.cat([self.samples, hop], dim=-1)

@@ -15,7 +15,7 @@ from ember.files.tensors import DType
 from ember.program import types
 from ember.program.additions import Additions
 from ember.select import panel_layers
-from ember.select.panel_layers import Layer
+from ember.select.panel_layers import PanelLayer
 from ember.select.panel_layout import Array, Geometry, Scales
 
 CONV = types.Operator("ember::cadence_conv2d_panels", "out")
@@ -44,7 +44,7 @@ def kernels(allowed: Mapping[str, Sequence[str]], pins: Collection[str]) -> set[
 
 def layer(
     look: Additions, instruction: int, args: tuple[int, ...], *, last: bool
-) -> Layer | None:
+) -> PanelLayer | None:
     """None for a call whose weights stay: those in groups, of one dimension, or not of
     numbers and constants."""
     own, out = look.value(args[_W]), look.value(args[-1])
@@ -61,7 +61,7 @@ def layer(
     packed = pack(weights, Scales(bias, none, none), -zero, geometry)
     if packed is None:
         return None
-    return Layer(
+    return PanelLayer(
         instruction=instruction,
         operator=DEPTHWISE if is_depthwise else CONV,
         data=own.data_index,

@@ -25,7 +25,7 @@ Weights = npt.NDArray[np.int8]  # (filters, height, width, channels)
 
 
 @dataclass(frozen=True)
-class Layer:
+class PlainConv:
     """What a form may ask of a convolution without dilation."""
 
     weights: Weights
@@ -47,7 +47,7 @@ class Form:
     kernel: str
     dtype: DType
     most_shift: int
-    pack: Callable[[Layer], npt.NDArray[Any] | None]
+    pack: Callable[[PlainConv], npt.NDArray[Any] | None]
 
     def usable(
         self, allowed: Mapping[str, Sequence[str]], pins: Container[str]
@@ -114,7 +114,7 @@ class _Packing:
         return types.Tensor(self.form.dtype, elements.shape, order, data_index=place)
 
 
-def _layer(method: Method, look: Additions, call: KernelCall) -> Layer | None:
+def _layer(method: Method, look: Additions, call: KernelCall) -> PlainConv | None:
     """None where weights are no constants, or taps are apart."""
     weights = look.constant(call.args[_W], DType.INT8)
     out = method.values[call.args[_OUT]]
@@ -123,7 +123,7 @@ def _layer(method: Method, look: Additions, call: KernelCall) -> Layer | None:
     if set(look.integers(call.args[_DILATION]) or (0,)) != {1}:
         return None
     stride = look.integers(call.args[_STRIDE]) or ()
-    return Layer(weights, stride, out.sizes[2], out.sizes[3])
+    return PlainConv(weights, stride, out.sizes[2], out.sizes[3])
 
 
 def _with_weights(

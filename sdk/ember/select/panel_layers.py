@@ -19,7 +19,7 @@ class Packed:
 
 
 @dataclass(frozen=True)
-class Layer:
+class PanelLayer:
     """A convolution whose weights can be packed: a call of `operator`."""
 
     instruction: int

@@ -17,7 +17,7 @@ from ember.files.tensors import DType
 from ember.program import KernelCall, Method, Program, types
 from ember.program.additions import Additions
 from ember.select import cadence_panels, panel_layers, panel_layout
-from ember.select.panel_layers import Layer
+from ember.select.panel_layers import PanelLayer
 from ember.select.panel_layout import ALIGN, Geometry, Scales
 from ember.select.resolve import MethodNeeds
 
@@ -81,7 +81,7 @@ def packed(
     return replace(after, layout=replace(after.layout, constant_alignment=aligned))
 
 
-def _left(program: Program, layers: Sequence[Sequence[Layer]]) -> set[int]:
+def _left(program: Program, layers: Sequence[Sequence[PanelLayer]]) -> set[int]:
     """Weights that other calls read as they are: an image has them once."""
     reading = Counter(
         value.data_index
@@ -95,7 +95,7 @@ def _left(program: Program, layers: Sequence[Sequence[Layer]]) -> set[int]:
 
 
 def _with_panels(
-    program: Program, index: int, method: Method, layers: Mapping[int, Layer]
+    program: Program, index: int, method: Method, layers: Mapping[int, PanelLayer]
 ) -> Program:
     adding = Additions(method, program.constants)
     numbers = iter(range(len(method.instructions)))
@@ -120,7 +120,7 @@ def _with_panels(
     )
 
 
-def _call(adding: Additions, layer: Layer) -> KernelCall:
+def _call(adding: Additions, layer: PanelLayer) -> KernelCall:
     return KernelCall(
         adding.add_operator(layer.operator),
         (
@@ -137,7 +137,7 @@ def _call(adding: Additions, layer: Layer) -> KernelCall:
 
 def _layers(
     method: Method, program: Program, chosen: Mapping[int, str]
-) -> Iterator[Layer]:
+) -> Iterator[PanelLayer]:
     look = Additions(method, program.constants)
     for instruction, _, call in method.kernel_calls():
         kernel = chosen.get(instruction)
@@ -153,7 +153,7 @@ def _layers(
 
 def _layer(
     look: Additions, instruction: int, operator: types.Operator, args: tuple[int, ...]
-) -> Layer | None:
+) -> PanelLayer | None:
     is_depthwise = operator == DEPTHWISE
     args = args[:_X_OFFSET] + args[_X_OFFSET + is_depthwise :]
     weights = look.constant(args[_W], DType.INT8)
@@ -172,7 +172,7 @@ def _layer(
     )
     if packed is None:
         return None
-    return Layer(
+    return PanelLayer(
         instruction=instruction,
         operator=operator,
         data=own.data_index,

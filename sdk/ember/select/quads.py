@@ -12,13 +12,13 @@ import numpy as np
 
 from ember.files.tensors import DType
 from ember.program import types
-from ember.select.packed_convolutions import Form, Layer, Weights
+from ember.select.packed_convolutions import Form, PlainConv, Weights
 
 _FOUR = 4  # filters, and elements
 _MOST_ROW = 4 / 3  # as long as a row may be beside that of the taps
 
 
-def _packed(layer: Layer) -> Weights | None:
+def _packed(layer: PlainConv) -> Weights | None:
     return packed_weights(layer.weights)
 
 

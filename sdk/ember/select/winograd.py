@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ember.files.tensors import DType
 from ember.program import types
-from ember.select.packed_convolutions import Form, Layer, Weights
+from ember.select.packed_convolutions import Form, PlainConv, Weights
 
 _TWICE_G = np.array([[2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]], np.int32)
 _TAPS, _PAIR, _EIGHT = 3, 2, 8
@@ -20,7 +20,7 @@ _MOST_CHANNELS = 1024
 _LEAST = 4  # outputs of a row, and rows: with fewer, too much of the tiles is nothing
 
 
-def _packed(layer: Layer) -> npt.NDArray[np.int16] | None:
+def _packed(layer: PlainConv) -> npt.NDArray[np.int16] | None:
     filters, height, width, channels = layer.weights.shape
     fits = (
         (height, width) == (_TAPS, _TAPS)
@@ -41,8 +41,8 @@ def transformed(weights: Weights) -> npt.NDArray[np.int16]:
     # (pair, filter, position, four channels, which of two, even or odd)
     parts = taps.reshape(filters // _PAIR, _PAIR, 16, channels // 4, 2, 2)
     order = parts.transpose(0, 2, 3, 5, 1, 4)
-    made = np.ascontiguousarray(order).astype("<i2")
-    return made.reshape(filters, 4, 4, channels)
+    ordered = np.ascontiguousarray(order).astype("<i2")
+    return ordered.reshape(filters, 4, 4, channels)
 
 
 FORM = Form(

@@ -45,7 +45,7 @@ def test_an_application_has_its_files(name: str) -> None:
     weights = list(folder.glob("weights.*"))
     assert weights
     assert sum(path.stat().st_size for path in weights) <= 1_000_000
-    assert list(folder.glob("*.pte"))
+    assert list(folder.rglob("*.pte"))
     assert list((folder / "firmware").glob("*.h"))
     for board in applications.boards_of(name):
         assert boards.load(board).runner.kind != "none"

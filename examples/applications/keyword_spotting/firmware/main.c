@@ -63,25 +63,13 @@ static void log_number(uint32_t value) {
     ember_port_log(at);
 }
 
-// A feature as the network's input has it.
-static int8_t quantized(float feature) {
-    const float scaled = feature * (1.0f / EMBER_NETWORK_INPUT_0_SCALE);
-    const int32_t nearest = (int32_t)(scaled < 0 ? scaled - 0.5f : scaled + 0.5f) +
-                            EMBER_NETWORK_INPUT_0_ZERO_POINT;
-
-    return (int8_t)(nearest < -128 ? -128 : nearest > 127 ? 127 : nearest);
-}
-
-// A hop of samples becomes the newest frame of features; the oldest one leaves.
+// A hop of samples becomes the newest frame of features; the oldest one leaves. The
+// front end gives the integers that the network takes.
 static void listen(void) {
-    const float *features = front.output;
-
     ring_take(&ring, front.input, MICROPHONE_HOP);
     check(ember_method_execute(&front.method, NULL));
     memmove(second, second[1], sizeof(second) - sizeof(second[0]));
-    for (uint32_t i = 0; i < FEATURES; i++) {
-        second[FRAMES - 1][i] = quantized(features[i]);
-    }
+    memcpy(second[FRAMES - 1], front.output, FEATURES);
 }
 
 // The last second of features becomes a score from 0 to 255 for each keyword.

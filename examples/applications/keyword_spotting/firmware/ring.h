@@ -42,13 +42,12 @@ static inline uint32_t ring_held(ring_t *ring) {
            atomic_load_explicit(&ring->taken, memory_order_relaxed);
 }
 
-// From the program: the next `count` samples as numbers from -1 to 1. The ring must
-// hold them.
-static inline void ring_take(ring_t *ring, float *numbers, uint32_t count) {
+// From the program: the next `count` samples. The ring must hold them.
+static inline void ring_take(ring_t *ring, int16_t *samples, uint32_t count) {
     const uint32_t taken = atomic_load_explicit(&ring->taken, memory_order_relaxed);
 
     for (uint32_t i = 0; i < count; i++) {
-        numbers[i] = (float)ring->samples[(taken + i) % RING_SAMPLES] / 32768.0f;
+        samples[i] = ring->samples[(taken + i) % RING_SAMPLES];
     }
     atomic_store_explicit(&ring->taken, taken + count, memory_order_release);
 }

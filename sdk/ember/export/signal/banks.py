@@ -13,18 +13,21 @@ from ember.files.tensors import Array
 _DENSE = 0.5  # of a matrix: with more in its ranges it stays one
 
 
-def of(matrix: Array) -> tuple[Array, Array] | None:
-    """First rows and lengths, (columns, 2) int32, and the numbers of all ranges; None
-    where most of the matrix lies in a range."""
-    bands, ranges = [], []
+def ranges(matrix: Array) -> tuple[Array, Array]:
+    """First rows and lengths, (columns, 2) int32, and the numbers of all ranges."""
+    bands, numbers = [], []
     for column in matrix.T:
         rows = np.flatnonzero(column)
         first, past = (rows[0], rows[-1] + 1) if len(rows) else (0, 0)
         bands.append((first, past - first))
-        ranges.append(column[first:past])
-    if sum(map(len, ranges)) > _DENSE * matrix.size:
-        return None
-    return np.array(bands, np.int32), np.concatenate(ranges)
+        numbers.append(column[first:past])
+    return np.array(bands, np.int32), np.concatenate(numbers)
+
+
+def of(matrix: Array) -> tuple[Array, Array] | None:
+    """The ranges; None where most of the matrix lies in one."""
+    bands, numbers = ranges(matrix)
+    return None if numbers.size > _DENSE * matrix.size else (bands, numbers)
 
 
 def fold(module: Any) -> None:

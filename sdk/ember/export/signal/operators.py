@@ -9,8 +9,8 @@ ember::cfft(z, roots, back)        (.., n, 2) -> (.., n, 2)        fft, or n iff
 ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
-Those on images are in images.py, filters in filters.py, layers with weights of int4 in
-ember/export/int4/operators.py.
+Those on images are in images.py, filters in filters.py, features in whole numbers in
+fixed.py, layers with weights of int4 in ember/export/int4/operators.py.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 
 from ember.export.int4 import operators as int4
 from ember.export.packages import need
-from ember.export.signal import filters, images
+from ember.export.signal import filters, fixed, images
 
 _SCHEMAS = {
     "rfft": "Tensor x, Tensor roots",
@@ -38,13 +38,14 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (images, filters, int4):
+    for module in (images, filters, fixed, int4):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
     shapes: dict[str, Callable[..., Any]] = {
         "band_mm": _band_mm_shape,
         "biquads": filters.biquads_shape,
+        **fixed.SHAPES,
         **int4.SHAPES,
     }
     for name, shape in shapes.items():
@@ -60,7 +61,7 @@ _libraries: list[Any] = []
 def _define(
     library: Any, name: str, arguments: str, compute: Callable[..., Any]
 ) -> None:
-    count = filters.RESULTS.get(name, 1)
+    count = {**filters.RESULTS, **fixed.RESULTS}.get(name, 1)
     names = ["out"] if count == 1 else [f"out{index}" for index in range(count)]
     types = [f"Tensor({chr(ord('a') + index)}!)" for index in range(count)]
     outs = ", ".join(map(" ".join, zip(types, names, strict=True)))

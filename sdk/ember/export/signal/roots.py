@@ -44,6 +44,20 @@ def of_real(n: int) -> Array:
     return np.concatenate([of_complex(half), _pairs(split)])
 
 
+def of_real_s16(n: int) -> Array:
+    """Roots of a transform of n real int16, a power of 2: (count, 2) with 15 fraction
+    bits, in the order of kernels/signal/rfft_s16.h."""
+    half = n // 2
+    split = -1j * _turn(np.arange(1, half // 2), n)
+    return fixed(np.concatenate([of_complex(half), _pairs(split)]))
+
+
+def fixed(numbers: Any) -> Array:
+    """Numbers from -1 to 1 as int16 with 15 fraction bits."""
+    scaled: Array = np.round(np.asarray(numbers, np.float64) * 2**15)
+    return np.clip(scaled, -(2**15), 2**15 - 1).astype(np.int16)
+
+
 def _turn(numerator: Any, n: int) -> Any:
     """exp(-2 pi i numerator / n)."""
     return np.exp(-2j * np.pi * (numerator % n) / n)
