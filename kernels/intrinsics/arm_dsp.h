@@ -41,6 +41,26 @@ static inline int32_t ember_ssat8_half(int32_t x) {
     return made;
 }
 
+// The nearest int8 or int16.
+static inline int32_t ember_ssat8(int32_t x) {
+    int32_t made;
+    __asm__("ssat %0, #8, %1" : "=r"(made) : "r"(x) : "cc");
+    return made;
+}
+
+static inline int32_t ember_ssat16(int32_t x) {
+    int32_t made;
+    __asm__("ssat %0, #16, %1" : "=r"(made) : "r"(x) : "cc");
+    return made;
+}
+
+// A sixteenth of `x`, rounded down, or the nearest int16.
+static inline int32_t ember_ssat16_sixteenth(int32_t x) {
+    int32_t made;
+    __asm__("ssat %0, #16, %1, asr #4" : "=r"(made) : "r"(x) : "cc");
+    return made;
+}
+
 static inline uint32_t ember_sxtb16(uint32_t x) {
     return (uint32_t)__sxtb16(x);
 }

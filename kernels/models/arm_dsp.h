@@ -50,6 +50,18 @@ static inline int32_t ember_ssat8_half(int32_t x) {
     return x < INT8_MIN ? INT8_MIN : x > INT8_MAX ? INT8_MAX : x;
 }
 
+static inline int32_t ember_ssat8(int32_t x) {
+    return x < INT8_MIN ? INT8_MIN : x > INT8_MAX ? INT8_MAX : x;
+}
+
+static inline int32_t ember_ssat16(int32_t x) {
+    return x < INT16_MIN ? INT16_MIN : x > INT16_MAX ? INT16_MAX : x;
+}
+
+static inline int32_t ember_ssat16_sixteenth(int32_t x) {
+    return ember_ssat16(x >> 4);
+}
+
 static inline int32_t ember_smlabb(uint32_t a, uint32_t b, int32_t sum) {
     const int32_t product = ember_dsp_low(a) * ember_dsp_low(b);
     return (int32_t)((uint32_t)sum + (uint32_t)product);

@@ -273,4 +273,6 @@ static inline uint32x4_t vpselq_u32(uint32x4_t a, uint32x4_t b, mve_pred16_t lan
 #include "arm_mve_integer.h"
 #include "arm_mve_lanes.h"
 
+#include "arm_mve_halves.h"
+
 #endif // EMBER_MODELS_ARM_MVE_H

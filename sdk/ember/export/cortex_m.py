@@ -14,13 +14,14 @@ from ember.export.damage import Damage
 from ember.export.int4 import lowering
 from ember.export.int4 import quantizer as int4
 from ember.export.packages import need
+from ember.export.recurrent import quantizer as recurrent
 from ember.export.source import Sample
 
 # What the flow's own tests keep whole; the list is new each time, to_edge extends it.
 _KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
 _LAYERS = (
     "2-d convolution or pooling, linear layer, matrix product, addition,"
-    " multiplication, softmax or activation that int8 for Cortex-M takes"
+    " multiplication, softmax, activation, LSTM or GRU that int8 for Cortex-M takes"
 )
 
 
@@ -30,17 +31,24 @@ def quantised(
     damage: Damage | None = None,
     *,
     narrow: bool = False,
-) -> Any:
+) -> tuple[Any, tuple[str, ...]]:
     """Quantise a model in evaluation mode to int8, calibrated by inputs; if `narrow`,
-    with weights of int4."""
-    if narrow:
-        return quantising.calibrated(
-            model, calibration, int4.quantizer(), _LAYERS, damage, int4.round_weights
-        )
+    with weights of int4. And what to say of layers that stay in float."""
     flow = need("executorch.backends.cortex_m.quantizer.quantizer")
-    return quantising.calibrated(
-        model, calibration, flow.CortexMQuantizer(), _LAYERS, damage
+    configs = need("executorch.backends.cortex_m.quantizer.quantization_configs")
+    activation = configs.INT8_PER_TENSOR_CONFIG.input_activation
+    known = int4.quantizer() if narrow else flow.CortexMQuantizer()
+    notes: list[str] = []
+    model = quantising.calibrated(
+        model,
+        calibration,
+        recurrent.fusing(known, activation, notes),
+        _LAYERS,
+        damage,
+        int4.round_weights if narrow else None,
+        fusing=True,
     )
+    return model, tuple(notes)
 
 
 def lowered(
@@ -84,4 +92,4 @@ def _computes(node: Any) -> bool:
     name = str(node.target)
     if "quantize_per_tensor" in name:
         return False
-    return "cortex_m" in name or "int4" in name
+    return "cortex_m" in name or "ember.quantized_" in name

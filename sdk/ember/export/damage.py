@@ -177,12 +177,27 @@ def _is_dequantise(node: Any) -> bool:
 
 def _layers(converted: Any) -> Iterator[LayerDamage]:
     for node in converted.graph.nodes:
-        if _is_quantise(node) and node.args[0].op in ("call_function", "placeholder"):
+        if not _is_quantise(node) or _is_again(node):
+            continue
+        if node.args[0].op in ("call_function", "placeholder"):
             yield _layer(node.args[0])
+
+
+def _is_again(node: Any) -> bool:
+    """Whether this quantises what was quantised just so."""
+    before = node.args[0]
+    return (
+        _is_dequantise(before)
+        and _is_quantise(before.args[0])
+        and before.args[1:] == node.args[1:]
+    )
 
 
 def _layer(last: Any) -> LayerDamage:
     """Back from what is quantised to what was quantised before."""
+    if recurrent := _recurrent(last):
+        name = str(recurrent.target).split(".")[1].removeprefix("quantized_")
+        return LayerDamage(last.name, name, _module(recurrent), "per channel")
     names, weights, node = [], None, last
     module = _module(last)
     while node is not None and node.op == "call_function":
@@ -194,6 +209,14 @@ def _layer(last: Any) -> LayerDamage:
         node = inner[0] if len(inner) == 1 and len(inner[0].users) == 1 else None
     operators = " + ".join(reversed(names)) or "input"
     return LayerDamage(last.name, operators, module, weights)
+
+
+def _recurrent(last: Any) -> Any | None:
+    """The recurrent layer of whole numbers that `last` takes to float."""
+    if not _is_dequantise(last) or last.args[0].op != "call_function":
+        return None
+    source = last.args[0].args[0]
+    return source if str(source.target).startswith("ember.quantized_") else None
 
 
 def _weights(node: Any) -> str | None:

@@ -215,10 +215,10 @@ def _cortex_m(
     if not source.saved:  # an image may be made inside: its weights say so
         model = model.to(memory_format=torch.channels_last)
     samples = [prepare(sample) for sample in calibration]
-    quantised = cortex_m.quantised(model, samples, damage, narrow=narrow)
+    quantised, left = cortex_m.quantised(model, samples, damage, narrow=narrow)
     exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
-    notes = (weights.note(exported, source.model, 8, narrow=narrow),)
+    notes = (*left, weights.note(exported, source.model, 8, narrow=narrow))
     edges = quantised_io.take_off(exported) if int8_edges else Edges()
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core, edges.constants(), recorded)

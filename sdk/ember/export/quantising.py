@@ -9,6 +9,7 @@ from typing import Any
 from ember.export import states
 from ember.export.damage import Damage
 from ember.export.packages import need
+from ember.export.recurrent import lowering
 from ember.export.source import Sample
 
 GROUP = 32  # weights of int4 that share a scale
@@ -28,14 +29,17 @@ def calibrated(
     layers: str,
     damage: Damage | None = None,
     rounding: Callable[[Any], None] | None = None,
+    *,
+    fusing: bool = False,
 ) -> Any:
     """The model with what a quantizer chooses in integers, calibrated by samples.
 
     `layers` says in words what the quantizer chooses; `damage` receives what that does
-    to each layer; `rounding` changes the quantised weights of the graph.
+    to each layer; `rounding` changes the quantised weights of the graph; if `fusing`,
+    the quantizer takes recurrent layers, cells among them.
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
-    explicit = states.explicit(model, samples[0])
+    explicit = states.explicit(model, samples[0], cells_stay=fusing)
     prepared = steps.prepare_pt2e(explicit.graph, quantizer)
     explicit.calibrate(prepared, samples)
     observed = copy.deepcopy(prepared) if damage is not None else None
@@ -44,9 +48,13 @@ def calibrated(
         raise NothingQuantisedError(layers)
     if rounding is not None:
         rounding(converted)
+    lowering.to_integers(converted)
     if damage is not None:
         damage.measure(explicit, observed, converted, samples)
     _fold_made(converted)
+    if fusing:
+        lowering.fold_steps(converted)
+        explicit = explicit.narrowed(converted)
     return explicit.bound(converted)
 
 

@@ -128,19 +128,44 @@ class Explicit:
         for node, state in zip(inputs[-len(held) :], held, strict=True):
             for user in node.users:
                 if user.op == "call_module":
-                    prepared.get_submodule(user.target)(state)
+                    observer = prepared.get_submodule(user.target)
+                    if hasattr(observer, "calculate_qparams"):
+                        observer(state)
+
+    def narrowed(self, graph: Any) -> Explicit:
+        """With int16 for states that a graph takes to int16 first, and from it last."""
+        if not self.states:
+            return self
+        inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        last = graph.graph.output_node()
+        results, states = list(last.args[0]), dict(self.states)
+        first = len(results) - len(states)
+        for at, name in enumerate(states):
+            node, result = inputs[at - len(states)], results[first + at]
+            steps = _steps_to_int16(node, result)
+            if steps:
+                states[name] = steps[0].target(states[name], *steps[0].args[1:])
+                results[first + at] = result.args[0]
+            for step in steps:
+                step.replace_all_uses_with(node)
+                graph.graph.erase_node(step)
+        last.args = (type(last.args[0])(results),)
+        graph.graph.eliminate_dead_code()
+        graph.recompile()
+        return Explicit(self.graph, states)
 
     def bound(self, graph: Any) -> Any:
         """The quantised graph as a module that keeps its states itself."""
         return _keeper(graph, self.states) if self.states else graph
 
 
-def explicit(model: Any, sample: Sample) -> Explicit:
-    """The graph of a model; without in-place operators, if it has any."""
+def explicit(model: Any, sample: Sample, *, cells_stay: bool = False) -> Explicit:
+    """The graph of a model; without in-place operators, if it has any. Recurrent cells
+    become linear layers unless `cells_stay`."""
     torch = need("torch")
     # not strict: that forgets, with a warning, the states that a model assigns
     exported = torch.export.export(model, copy.deepcopy(sample), strict=False)
-    layers = _layers_of_cells(exported.graph)
+    layers = {} if cells_stay else _layers_of_cells(exported.graph)
     changes = exported.graph_signature.buffers_to_mutate
     if not changes and not layers and not any(map(is_in_place, exported.graph.nodes)):
         return Explicit(exported.module(check_guards=False), {})
@@ -179,6 +204,21 @@ def _layers_of_cells(graph: Any) -> dict[Any, Any]:
 def _name(node: Any) -> str:
     packet = getattr(node.target, "overloadpacket", None)
     return str(packet).removeprefix("aten.")
+
+
+def _steps_to_int16(state: Any, result: Any) -> list[Any]:
+    """The users of a state, if all take it to int16 as `result` comes from there."""
+    int16, users = need("torch").int16, list(state.users)
+    if "dequantize_per_tensor" not in str(getattr(result, "target", "")):
+        return []
+    same = all(
+        "quantize_per_tensor" in str(user.target)
+        and user.args[0] is state
+        and user.args[1:] == result.args[1:]
+        and user.args[5] == int16
+        for user in users
+    )
+    return users if same else []
 
 
 def is_in_place(node: Any) -> bool:

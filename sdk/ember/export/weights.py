@@ -9,6 +9,7 @@ from typing import Any
 
 from ember.export.int4.operators import are_int4
 from ember.export.packages import need
+from ember.export.states import is_in_place
 from ember.output import counted
 
 _NAMED = 5  # of those that stay
@@ -51,7 +52,7 @@ def _weights(exported: Any) -> Iterator[tuple[str, Any]]:
     used = {
         node.name
         for node in exported.graph.nodes
-        if node.op == "placeholder" and node.users
+        if node.op == "placeholder" and node.users and not _is_changed(node)
     }
     tensors = {**exported.state_dict, **exported.constants}
     for spec in signature.input_specs:
@@ -61,6 +62,11 @@ def _weights(exported: Any) -> Iterator[tuple[str, Any]]:
         tensor = tensors.get(spec.target)
         if tensor is not None and tensor.dim() > 1:
             yield spec.target, tensor
+
+
+def _is_changed(node: Any) -> bool:
+    """Whether an operator writes to it."""
+    return any(is_in_place(user) and user.args[0] is node for user in node.users)
 
 
 def _named(name: str, tensor: Any, model: Any) -> str:

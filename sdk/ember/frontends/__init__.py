@@ -17,11 +17,13 @@ from ember.frontends.hops import Causal, reset, streamed
 from ember.frontends.images import RGB565, YUV422, Bayer, Crop, Resize
 from ember.frontends.spectra import MFCC, LogMel, mel_filters
 from ember.frontends.streaming import Streaming
+from ember.frontends.svdf import SVDF
 
 __all__ = [
     "FIR",
     "MFCC",
     "RGB565",
+    "SVDF",
     "YUV422",
     "Bayer",
     "Biquads",

@@ -47,6 +47,16 @@ def _depthwise(shapes: list[_Shape]) -> int:
     return math.prod(out) * math.prod(weight[1:3])
 
 
+def _recurrent(outputs: int) -> Callable[[list[_Shape]], int]:
+    """A recurrent layer: both its weights are before its scales and outputs."""
+
+    def count(shapes: list[_Shape]) -> int:
+        _, *weights = shapes[: -outputs - 1]
+        return math.prod(shapes[0][:-1]) * sum(map(math.prod, weights[-2:]))
+
+    return count
+
+
 _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "aten::addmm.out": _product(1),
     "aten::baddbmm.out": _product(1),
@@ -61,7 +71,10 @@ _COUNTS: dict[str, Callable[[list[_Shape]], int]] = {
     "cortex_m::quantized_transpose_conv2d.out": lambda shapes: (
         math.prod(shapes[0]) * math.prod(shapes[1][:3])
     ),
+    "ember::quantized_gru.out": _recurrent(2),
     "ember::quantized_linear_int4.out": _product(0),
+    "ember::quantized_lstm.out": _recurrent(3),
+    "ember::quantized_svdf.out": _recurrent(2),
     "ember::winograd_conv2d.out": _winograd,
 }
 # Of nodes of XNNPACK's graphs, by the shapes of input, weights and output. Convolutions

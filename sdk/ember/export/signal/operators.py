@@ -10,7 +10,8 @@ ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
 Those on images are in images.py, filters in filters.py, features in whole numbers in
-fixed.py, layers with weights of int4 in ember/export/int4/operators.py.
+fixed.py, layers with weights of int4 in ember/export/int4/operators.py, recurrent ones in
+ember/export/recurrent/operators.py.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 
 from ember.export.int4 import operators as int4
 from ember.export.packages import need
+from ember.export.recurrent import layers, svdf
+from ember.export.recurrent import operators as recurrent
 from ember.export.signal import filters, fixed, images
 
 _SCHEMAS = {
@@ -38,7 +41,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (images, filters, fixed, int4):
+    for module in (images, filters, fixed, int4, recurrent, svdf):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # the others compute with tensors that have a shape only, too
@@ -47,7 +50,14 @@ def defined() -> Any:
         "biquads": filters.biquads_shape,
         **fixed.SHAPES,
         **int4.SHAPES,
+        **recurrent.SHAPES,
+        **svdf.SHAPES,
     }
+    for kind, arguments in layers.FLOATS.items():
+        _define(library, f"float_{kind}", arguments, getattr(layers, kind))
+    _define(library, "float_svdf", svdf.FLOAT, svdf.svdf)
+    library.define(f"svdf({svdf.FLOAT}) -> (Tensor, Tensor)")
+    library.impl("svdf", svdf.svdf, "CompositeImplicitAutograd")  # it learns
     for name, shape in shapes.items():
         library.impl(name, shape, "Meta")
         library.impl(f"{name}.out", _writing(shape), "Meta")
@@ -56,12 +66,20 @@ def defined() -> Any:
 
 
 _libraries: list[Any] = []
+# others have one
+_RESULTS = {
+    **filters.RESULTS,
+    **fixed.RESULTS,
+    **recurrent.RESULTS,
+    **layers.RESULTS,
+    **svdf.RESULTS,
+}
 
 
 def _define(
     library: Any, name: str, arguments: str, compute: Callable[..., Any]
 ) -> None:
-    count = {**filters.RESULTS, **fixed.RESULTS}.get(name, 1)
+    count = _RESULTS.get(name, 1)
     names = ["out"] if count == 1 else [f"out{index}" for index in range(count)]
     types = [f"Tensor({chr(ord('a') + index)}!)" for index in range(count)]
     outs = ", ".join(map(" ".join, zip(types, names, strict=True)))

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products and gates of recurrent layers with the DSP instructions. Contract:
+// recurrent.h.
+#include "kernels/recurrent/numbers.h"
+
+#include <arm_dsp.h>
+
+#include "kernels/cortex_m/matmul_s8_dsp.h"
+
+static void sums(const ember_products_s8_t *of, const int8_t *a) {
+    const ember_matmul_s8_dsp_t dsp = {
+        .matmul = {.inner = of->inner},
+        .words = of->working,
+    };
+    ember_matmul_s8_dsp_sums(&dsp, a, of->weights, of->rows, of->sums);
+}
+
+static inline int32_t scaled(int32_t sum, uint32_t shift, int32_t multiplier) {
+    return ember_smmulr((int32_t)((uint32_t)sum << shift), multiplier);
+}
+
+_Static_assert(EMBER_GATE_MORE == 4, "a gate is a sixteenth of its sum");
+
+static inline int16_t gate_of(int32_t of_x, int32_t of_h, int32_t bias) {
+    const uint32_t sum = (uint32_t)of_x + (uint32_t)of_h + (uint32_t)bias;
+    return (int16_t)ember_ssat16_sixteenth((int32_t)sum);
+}
+
+static void gates(const ember_gates_task_t *task) {
+    const int32_t *sums_x = task->sums_x, *sums_h = task->sums_h;
+    const int32_t *by_x = task->by_x, *by_h = task->by_h, *bias = task->bias;
+    const uint32_t shift_x = task->shift_x, shift_h = task->shift_h;
+    const int32_t count = task->count;
+    int16_t *to = task->gates;
+
+    if (sums_h == NULL) {
+        for (int32_t j = 0; j < count; j++) {
+            to[j] = gate_of(scaled(sums_x[j], shift_x, by_x[j]), 0, bias[j]);
+        }
+        return;
+    }
+    for (int32_t j = 0; j < count; j++) {
+        const int32_t of_x = scaled(sums_x[j], shift_x, by_x[j]);
+        const int32_t of_h = scaled(sums_h[j], shift_h, by_h[j]);
+        to[j] = gate_of(of_x, of_h, bias[j]);
+    }
+}
+
+const ember_recurrent_core_t ember_recurrent_core_dsp = {ember_matmul_s8_dsp_bytes,
+                                                         sums, gates};
