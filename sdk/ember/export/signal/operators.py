@@ -10,8 +10,8 @@ ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
 Those on images are in images.py, filters in filters.py, features in whole numbers in
-fixed.py, layers with weights of int4 in ember/export/int4/operators.py, recurrent ones in
-ember/export/recurrent/operators.py.
+fixed.py, layers with weights of int4 in ember/export/int4/operators.py, recurrent ones
+in ember/export/recurrent/operators.py.
 """
 
 from __future__ import annotations
