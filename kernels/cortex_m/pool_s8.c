@@ -3,10 +3,9 @@
 #include "kernels/cortex_m/pool_s8.h"
 
 enum { X, KERNEL, STRIDE, PADDING };
-enum { LIMIT = 1 << 28 }; // larger parameters could only overflow sums
+enum { LIMIT = EMBER_POOL_S8_LIMIT };
 
-// One number for both dimensions, or one for each, in [low, LIMIT].
-static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *pair) {
+void ember_pool_s8_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *pair) {
     int32_t items[2] = {low, low};
     const uint32_t count = ember_node_ints(node, arg, items, 2);
     pair[0] = items[0];
@@ -59,9 +58,9 @@ static ember_status_t read(ember_node_t *node, ember_pool_s8_t *pool, uint32_t o
     int32_t sizes[4];
 
     ember_node_tensor(node, X, &x);
-    read_pair(node, KERNEL, 1, pool->kernel);
-    read_pair(node, STRIDE, 1, pool->stride);
-    read_pair(node, PADDING, 0, pool->padding);
+    ember_pool_s8_pair(node, KERNEL, 1, pool->kernel);
+    ember_pool_s8_pair(node, STRIDE, 1, pool->stride);
+    ember_pool_s8_pair(node, PADDING, 0, pool->padding);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

@@ -29,6 +29,11 @@ typedef struct ember_pool_s8 {
     int32_t padding[2];
 } ember_pool_s8_t;
 
+enum { EMBER_POOL_S8_LIMIT = 1 << 28 }; // larger parameters could only overflow sums
+
+// Reads one number for both dimensions, or one for each, in [low, the limit].
+void ember_pool_s8_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *pair);
+
 // Reads the tensors and the lists kernel_size, stride and padding, which are arguments
 // 1 to 3; `out` is the output. UNSUPPORTED if they are not int8.
 EMBER_MUST_USE ember_status_t ember_pool_s8_prepare(ember_node_t *node,

@@ -11,9 +11,24 @@ static int8_t limited(int32_t mean) {
     return (int8_t)(mean > INT8_MAX ? INT8_MAX : mean);
 }
 
+float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero) {
+    *zero = ember_node_int_in(node, ZERO, INT8_MIN, INT8_MAX);
+    const int32_t multiplier = ember_node_int_in(node, MULTIPLIER, 1, INT32_MAX);
+    const int32_t shift = ember_node_int_in(node, SHIFT, SHIFT_MIN, SHIFT_MAX);
+    return (float)multiplier * ember_pow2(shift - 31);
+}
+
+int8_t ember_avg_pool_s8_rounded(float sum, int32_t count, float scale, int32_t zero) {
+    const float low = (float)(INT8_MIN - zero), high = (float)(INT8_MAX - zero);
+    float steps = ember_roundf(sum / (float)count / scale);
+
+    steps = steps > low ? steps : low; // also if it is no number
+    return (int8_t)((int32_t)(steps < high ? steps : high) + zero);
+}
+
 // As the reference computes it.
-static int32_t rounded_as_floats(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
-                                 const int8_t *x) {
+static float sum_as_floats(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
+                           const int8_t *x) {
     const ember_image_s8_t *image = &s->pool.in;
     float sum = 0.0f;
 
@@ -25,8 +40,7 @@ static int32_t rounded_as_floats(const ember_avg_pool_s8_t *s, ember_window_s8_t
         }
         x += image->row;
     }
-    const float mean = sum / (float)(window.rows * window.columns);
-    return (int32_t)ember_roundf(mean / s->scale);
+    return sum;
 }
 
 int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
@@ -42,7 +56,8 @@ int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t wi
         mean--;
     }
     if (left <= s->doubt || parts - left <= s->doubt) {
-        mean = rounded_as_floats(s, window, x);
+        const float floats = sum_as_floats(s, window, x);
+        return ember_avg_pool_s8_rounded(floats, count, s->scale, s->zero);
     }
     return limited(mean + s->zero);
 }
@@ -54,10 +69,7 @@ ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    s->zero = ember_node_int_in(node, ZERO, INT8_MIN, INT8_MAX);
-    const int32_t multiplier = ember_node_int_in(node, MULTIPLIER, 1, INT32_MAX);
-    const int32_t shift = ember_node_int_in(node, SHIFT, SHIFT_MIN, SHIFT_MAX);
-    s->scale = (float)multiplier * ember_pow2(shift - 31);
+    s->scale = ember_avg_pool_s8_scale(node, &s->zero);
     const int64_t count = (int64_t)s->pool.kernel[0] * s->pool.kernel[1];
     if (count > ELEMENTS_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,

@@ -46,6 +46,14 @@ static inline int16x8_t vmulltq_int_s8(int8x16_t a, int8x16_t b) {
     return made;
 }
 
+static inline int32x4_t vmullbq_int_s16(int16x8_t a, int16x8_t b) {
+    return (int32x4_t){a[0] * b[0], a[2] * b[2], a[4] * b[4], a[6] * b[6]};
+}
+
+static inline int32x4_t vmulltq_int_s16(int16x8_t a, int16x8_t b) {
+    return (int32x4_t){a[1] * b[1], a[3] * b[3], a[5] * b[5], a[7] * b[7]};
+}
+
 // b, shifted and narrowed, to the bottom (0) or the top (1) lanes of a.
 static inline int16x8_t ember_mve_narrow_16(int16x8_t a, int32x4_t b, int right,
                                             int top, bool cut) {

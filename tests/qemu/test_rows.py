@@ -67,10 +67,18 @@ def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None
     boards = {"m4": "mps2-an386", "m55": "mps3-an547"}
     cases = [
         str(CASES / f"int8_{name}_small_{core}")
-        for name in ("resnet8", "mobilenet", "unet", "ds_cnn")
+        for name in ("resnet8", "mobilenet", "unet", "ds_cnn", "inception")
     ]
     words = ["--board", boards[core], "--rows", "fed", *poison]
     assert cli.main(["test", *cases, *words]) == 0
+
+
+@pytest.mark.parametrize("core", ["m4", "m55"])
+def test_a_mean_of_rows(core: str) -> None:
+    board = {"m4": "mps2-an386", "m55": "mps3-an547"}[core]
+    case = CASES / f"int8_inception_small_{core}"
+    words = [str(case), "--board", board, "--rows", "smallest"]
+    assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
 
 
 def test_one_execution_is_refused_for_an_image_of_rows(

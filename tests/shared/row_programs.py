@@ -323,9 +323,22 @@ def resnet_like() -> Model:
     return net.model(net.avg_pool(x, 16, 16))
 
 
-def mobilenet_v1(alpha: float, side: int) -> Model:
+def inception_like(side: int) -> Model:
+    """Branches of several kernels side by side, three times, and the mean of it all."""
     net = Network(1, (1, 3, side, side))
-    x = net.conv(net.input, int(32 * alpha), 3, 2)
+    x = net.max_pool(net.conv(net.conv(net.input, 32), 32))
+    for _ in range(3):
+        pooled = net.max_pool(x, 3, 1, 1)
+        parts = [net.conv(x, 16, 1), net.conv(net.conv(x, 8, 1), 16)]
+        parts += [net.conv(net.conv(x, 8, 1), 16, 5), net.conv(pooled, 16, 1)]
+        x = net.cat(*parts)
+    return net.model(net.avg_pool(x, net.sizes(x)[2], 1))
+
+
+def mobilenet_v1(alpha: float, side: int, *, floats: bool = False) -> Model:
+    net = Network(1, (1, 3, side, side), DType.FLOAT32 if floats else DType.INT8)
+    x = net.quantize(net.input) if floats else net.input
+    x = net.conv(x, int(32 * alpha), 3, 2)
     blocks = [(64, 1), (128, 2), (128, 1), (256, 2), (256, 1), (512, 2)]
     for filters, stride in [*blocks, *[(512, 1)] * 5, (1024, 2), (1024, 1)]:
         x = net.conv(x, 0, 3, stride, depthwise=True)

@@ -91,6 +91,48 @@ class UNet(nn.Module):
         return torch.sigmoid(self.head(x))
 
 
+class Branches(nn.Module):
+    """The block of Inception: kernels of several sizes side by side."""
+
+    def __init__(self, inputs: int, narrow: int, outputs: int) -> None:
+        super().__init__()
+        self.parts = nn.ModuleList(
+            [
+                nn.Sequential(*activated(nn.Conv2d(inputs, outputs, 1))),
+                nn.Sequential(
+                    *activated(nn.Conv2d(inputs, narrow, 1)),
+                    *activated(nn.Conv2d(narrow, outputs, 3, padding=1)),
+                ),
+                nn.Sequential(
+                    *activated(nn.Conv2d(inputs, narrow, 1)),
+                    *activated(nn.Conv2d(narrow, outputs, 5, padding=2)),
+                ),
+                nn.Sequential(
+                    nn.MaxPool2d(3, 1, 1), *activated(nn.Conv2d(inputs, outputs, 1))
+                ),
+            ]
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cat([part(x) for part in self.parts], 1)
+
+
+def inception(first: int, *outputs: int) -> nn.Module:
+    """Two convolutions, blocks with so many outputs of each branch, and the mean of the
+    whole image. PyTorch takes the maxima of int8 images of up to 127 pixels."""
+    stem = [
+        *activated(nn.Conv2d(3, first, 3, 2, 1)),
+        *activated(nn.Conv2d(first, first, 3, padding=1)),
+    ]
+    channels = [first, *(4 * each for each in outputs)]
+    blocks = [
+        Branches(inputs, each // 2, each)
+        for inputs, each in zip(channels, outputs, strict=False)
+    ]
+    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels[-1], 10)]
+    return nn.Sequential(*stem, *blocks, *head)
+
+
 def twice(inputs: int, outputs: int) -> nn.Module:
     """Two convolutions, with batch norm and ReLU."""
     pairs = ((inputs, outputs), (outputs, outputs))
@@ -212,6 +254,9 @@ CASES = [
     *network("lstm_small", lambda: LstmCell(6, 8), f32(1, 3, 6), f32(1, 8), f32(1, 8)),
     *network("gru_small", lambda: GruCell(6, 8), f32(1, 3, 6), f32(1, 8)),
     *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 8, 12))),
+    *network(
+        "inception_small", lambda: inception(8, 8), channels_last(f32(1, 3, 21, 22))
+    ),
     *network("resnet8", networks.resnet8, channels_last(f32(1, 3, 32, 32))),
     *network("ds_cnn", networks.ds_cnn, channels_last(f32(1, 1, 49, 10))),
     *network("mobilenet_v1", networks.mobilenet_v1, channels_last(f32(1, 3, 96, 96))),

@@ -107,8 +107,9 @@ def _finished(
     examined = _examined(packed, names, job)
     if examined.selection is not None:
         faster = _packed_convolutions(packed, examined.selection, job)
-        if faster is not packed:
-            packed, examined = faster, _examined(faster, names, job)
+        again = examined if faster is packed else _examined(faster, names, job)
+        if again.selection is not None:
+            packed, examined = faster, again
     if examined.selection is not None:
         smaller = prepacked(packed, examined.selection.needs)
         if smaller is not packed:
@@ -121,16 +122,17 @@ def _finished(
 
 def _packed_convolutions(model: Improved, chosen: Selection, job: Job) -> Improved:
     """The model with weights of convolutions in their kernels' layout. What is pinned
-    keeps its operator, and so do layers that run row by row."""
+    keeps its operator; with rows, no weights become longer: those are for whole
+    images."""
     rules = job.options.rules
-    if model.has_rows or any(name == model.name for name, _, _ in rules.calls):
+    if any(name == model.name for name, _, _ in rules.calls):
         return model
     after = prepack.convolutions(
         model.program,
         chosen.needs,
         rules.allowed(job.board),
         rules.pins,
-        optimize=job.options.optimize,
+        optimize="size" if model.has_rows else job.options.optimize,
     )
     return model if after is model.program else repack.again(model, after, rules.known)
 

@@ -120,8 +120,8 @@ def _fed(model: Model, draft: Draft, known: KernelList) -> Draft:
     if all(map(operator.is_, methods, before.methods)):
         raise SdkError(
             f"--rows fed: no input of {model.name} can come row by row",
-            hint="all that reads the first image among the inputs must be one of the"
-            " layers that docs/memory.md lists, and the first of the method",
+            hint="all that reads the first image among the inputs must be layers that"
+            " docs/memory.md lists, in one region that begins the method",
         )
     after = replace(before, methods=methods)
     writes = {

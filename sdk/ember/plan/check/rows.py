@@ -35,6 +35,7 @@ class CheckedRegion:
     outputs: tuple[int, ...]
     image_rows: int | None = None  # of an input that comes row by row
     cursor: int | None = None  # value
+    pieces: int = 1  # of a row: its one node is given so many, one after the other
 
 
 @dataclass
@@ -175,7 +176,7 @@ def differences(
         calls = []
         for number, index in enumerate(region.nodes):
             pair = before, order[index], method, index
-            readings, fault = _of_node(pair, region.slab, same)
+            readings, fault = _of_node(pair, region, same)
             calls.append(readings)
             if fault:
                 yield f"{where}: node {number} {fault}"
@@ -184,7 +185,8 @@ def differences(
         yield from (f"{where}: {fault}" for fault in walked.faults)
         runs = [0] * len(calls)
         for node, windows in walked.runs:
-            wanted = _wanted(before, calls[node], runs[node], maker)
+            at = node, runs[node]
+            wanted = _wanted(before, calls[node], at, maker, region.pieces)
             if wanted != windows:
                 yield f"{where}: node {node} reads other rows for row {runs[node]}"
                 break
@@ -207,14 +209,31 @@ class _Reading:
     outside: int
     columns: int = 0  # padding of these
     sides: int = 0  # bytes at either end of a row that are padding
+    before: bool = False  # of what the node added up so far: nothing, every `stride`
+    of_sums: bool = False  # of what the node before added up
 
 
 def _wanted(
-    before: Method, call: tuple[_Reading, ...], row: int, maker: Mapping[int, int]
+    before: Method,
+    call: tuple[_Reading, ...],
+    at: tuple[int, int],
+    maker: Mapping[int, int],
+    pieces: int,
 ) -> tuple[tuple[Row, ...], ...]:
-    windows = []
+    """What a node finds; `at` is its number, and how often it ran."""
+    windows: list[tuple[Row, ...]] = []
+    node, row = at
     for reading in call:
-        height = _tensor(before, reading.value).sizes[_ROWS]
+        if reading.before:
+            begins = row % reading.stride == 0
+            sums: Row = ("outside", 0) if begins else ("row", node, row - 1)
+            windows.append((sums,))
+            continue
+        if reading.of_sums:
+            last = row * reading.stride - reading.padding
+            windows.append((("row", node - 1, last),))
+            continue
+        height = _tensor(before, reading.value).sizes[_ROWS] * pieces
         first = row * reading.stride - reading.padding
         names: list[Row] = []
         sides: Row = ("sides", reading.sides, reading.outside) if reading.sides else ()
@@ -240,6 +259,7 @@ _POINTWISE = {
     "cortex_m::minimum.out": (0, 1),
     "cortex_m::maximum.out": (0, 1),
 }
+_ELEMENTWISE = {*_POINTWISE} - {"cortex_m::pad.out", "aten::cat.out"}
 # Arguments: kernel (None: the weights'), stride, padding, dilation, offset of x.
 _WINDOWED = {
     "cortex_m::quantized_conv2d.out": (None, 3, 4, 5, 6),
@@ -250,10 +270,14 @@ _WINDOWED = {
 
 
 _TRANSPOSED = "cortex_m::quantized_transpose_conv2d.out"
+_POOL = "cortex_m::quantized_avg_pool2d.out"
+_SUMS, _MEANS = "ember::avg_pool_sums.out", "ember::avg_pool_means.out"
 
 
 def _of_node(
-    pair: tuple[Method, int, Method, int], slab: int, same: Mapping[int, int]
+    pair: tuple[Method, int, Method, int],
+    region: CheckedRegion,
+    same: Mapping[int, int],
 ) -> tuple[tuple[_Reading, ...], str]:
     """What a node reads that stands for a call, and what is wrong with it."""
     before, old, method, new = pair
@@ -263,7 +287,23 @@ def _of_node(
         return _turned_back(pair, same)
     if _tensor(method, _out(method, new)).sizes[_ROWS] != 1:
         return (), "makes several rows at a time"
-    return _with_sides(_whole_call(before, old, same), pair, slab)
+    if _name(method, new) in (_SUMS, _MEANS):
+        return _of_sums(pair, same)
+    whole = _whole_call(before, old, same)
+    if region.pieces > 1:
+        return whole, _piece_fault(pair, region)
+    return _with_sides(whole, pair, region.slab)
+
+
+def _piece_fault(pair: tuple[Method, int, Method, int], region: CheckedRegion) -> str:
+    """A call of elements may be given parts of rows, all alike."""
+    before, old, method, new = pair
+    n, c, _, w = _tensor(before, _out(before, old)).sizes
+    windows = _windows(method, new, region.slab)
+    alike = {_tensor(method, value).sizes for value in windows}
+    same = alike == {(n, c, 1, w // region.pieces)} and w % region.pieces == 0
+    fits = same and _name(before, old) in _ELEMENTWISE
+    return "" if fits else "has other columns than its call"
 
 
 def _turned_back(
@@ -302,6 +342,41 @@ def _turned_back(
     outside = -_number(before, call.args[7]) & 0xFF
     reading = _Reading(same[call.args[0]], extent, 1, earlier, outside)
     return (reading,), "sees other rows than its call" if other else ""
+
+
+def _of_sums(
+    pair: tuple[Method, int, Method, int], same: Mapping[int, int]
+) -> tuple[tuple[_Reading, ...], str]:
+    """Of a pool without padding whose windows do not overlap: one node adds row after
+    row to what it has, which is nothing at the first row of a window; the next one
+    takes that behind the last row."""
+    before, old, method, new = pair
+    call, node = before.instructions[old], method.instructions[new]
+    assert isinstance(call, KernelCall) and isinstance(node, KernelCall)
+    rows, step = (_number(before, call.args[n]) for n in (1, 2))
+    step = step if _tensor(before, call.args[-1]).sizes[_ROWS] > 1 else rows
+    other = (
+        before.operators[call.op_index].full_name != _POOL
+        or step < rows
+        or _number(before, call.args[3]) != 0
+        or any(
+            before.values[call.args[n]] != method.values[node.args[n]]
+            for n in range(1, 7)
+        )
+    )
+    fault = "adds up other windows than its call" if other else ""
+    if _name(method, new) == _MEANS:
+        fault = fault or ("" if _name(method, new - 1) == _SUMS else "has no sums")
+        return (_Reading(-1, 1, step, 1 - rows, 0, of_sums=True),), fault
+    image = _Reading(same[call.args[0]], 1, 1, 0, 0)
+    return (image, _Reading(-1, 1, step, 0, 0, before=True)), fault
+
+
+def _name(method: Method, index: int) -> str:
+    """Of an instruction's operator."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    return method.operators[call.op_index].full_name
 
 
 def _same(method: Method) -> Mapping[int, int]:
@@ -443,12 +518,13 @@ class _Machine:
             self.done.faults.append("it takes more or fewer rows than its input has")
         for value in self.region.outputs:
             tensor = _tensor(self.method, value)
-            self.done.outputs[value] = self._read(value, tensor.sizes[_ROWS])
+            count = tensor.sizes[_ROWS] * self.region.pieces
+            self.done.outputs[value] = self._read(value, count)
         return self.done
 
     def _give(self, value: int) -> None:
         tensor = _tensor(self.method, value)
-        count = tensor.sizes[_ROWS]
+        count = tensor.sizes[_ROWS] * self.region.pieces
         name = self.same.get(value, value)
         for row in range(count):
             size = tensor.nbytes // count
@@ -498,9 +574,10 @@ class _Machine:
 
     def _run(self, node: int) -> None:
         index = self.region.nodes[node]
+        adds = _name(self.method, index) == _SUMS
         read = [
             self._read(value, _tensor(self.method, value).sizes[_ROWS])
-            for value in _windows(self.method, index, self.region.slab, out=False)
+            for value in _windows(self.method, index, self.region.slab, out=adds)
         ]
         self.done.runs.append((node, tuple(read)))
         out = _tensor(self.method, _out(self.method, index))
@@ -535,11 +612,11 @@ class _Machine:
         size = tensor.nbytes // count
         names: list[Row] = []
         for at in range(start, start + tensor.nbytes, size):
-            names.append(_name(bytes_.read(at, at + size)))
+            names.append(_row_of(bytes_.read(at, at + size)))
         return tuple(names)
 
 
-def _name(content: Content) -> Row:
+def _row_of(content: Content) -> Row:
     """Of a row with these bytes."""
     if len(content) == 3:
         ends = {name for _, _, tokens in content[::2] for name, _ in tokens}
@@ -547,7 +624,7 @@ def _name(content: Content) -> Row:
         kinds = {name[0] for name in ends}
         if len(ends) == len(sizes) == 1 and kinds == {"outside"}:
             (end,), (size,) = ends, sizes
-            return ("sides", size, end[1], *_name(content[1:2]))
+            return ("sides", size, end[1], *_row_of(content[1:2]))
     if len(content) != 1:
         return ("broken",)
     ((start, _, tokens),) = content
@@ -568,6 +645,8 @@ def _region(
     data = program.data_of(_tensor(method, table))
     assert data is not None
     is_fed = method.operators[call.op_index].full_name == FED
+    columns = _tensor(method, wanted.items[-1]).sizes[_ROWS + 1]
+    piece = _tensor(method, _out(method, index - 1)).sizes[_ROWS + 1]
     return CheckedRegion(
         range(index - nodes.value, index),
         bytes(data),
@@ -576,6 +655,7 @@ def _region(
         wanted.items,
         _number(method, call.args[7]) if is_fed else None,
         call.args[6] if is_fed else None,
+        columns // piece if nodes.value == 1 and piece > 0 else 1,
     )
 
 

@@ -9,6 +9,8 @@ cascade   the windows of a range of calls: their rows, their bytes
 schedule  the order in which rows are computed
 table     that order as the bytes that the runtime walks
 lives     the calls that can run by rows, and the bytes alive at each
+sums      a pool of large windows as two calls, so that no window is whole
+pieces    a call of elements by itself, with parts of rows
 growing   a range of calls that grows from its last one up
 ranges    every range of calls that may be a region, with the bytes that it takes
 choose    the ranges of a method that need the least memory at its peak

@@ -8,16 +8,17 @@ time writes them ahead of the newest one, which they become one after the other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ember.plan.rows import reads
 from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
-from ember.program import Method, types
+from ember.program import types
 from ember.program.types import ALIGN
 
 MOST_ROWS = 255  # of a window
+_NO_PACE = Pace(slope=0)  # like no other
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,7 @@ class Window:
     is_output: bool = False
     beside: int = 0  # bytes at either end of a row that lie beside the image
     ahead: int = 0  # rows behind the newest one, which are made already
+    renewed: int = 0  # rows after which it begins anew, where its maker adds to it
 
     @property
     def image_bytes(self) -> int:
@@ -80,23 +82,19 @@ class Cascade:
 
 
 def of(
-    method: Method,
-    calls: Sequence[RowCall],
-    wanted: frozenset[int],
-    *,
-    sides: bool = False,
+    calls: Sequence[RowCall], wanted: frozenset[int], *, sides: bool = False
 ) -> Cascade | None:
     """The cascade of calls that stand in a row; values of `wanted` are needed after it.
     With `sides` windows have the columns beside the image, where all readers allow it.
 
     None where calls do not run in step, and where `sides` change nothing.
     """
-    return _Builder(method, calls, wanted, sides=sides).cascade()
+    return _Builder(calls, wanted, sides=sides).cascade()
 
 
 @dataclass
 class WantedRows:
-    """What readers want of a tensor that a call of the cascade makes."""
+    """What readers want of a tensor."""
 
     pace: Pace | None = None
     readers: list[tuple[int, Pace]] = field(default_factory=list)  # with the extent
@@ -104,10 +102,9 @@ class WantedRows:
     fills: set[int] = field(default_factory=set)
     reads: list[RowRead] = field(default_factory=list)
 
-    def ask(self, out: WantedRows, call: RowCall, read: RowRead) -> bool:
-        """What a call reads for its result, of which `out` is asked; False where the
-        readers do not run in step."""
-        pace = newest(out, call, read)
+    def ask(self, read: RowRead, pace: Pace | None) -> bool:
+        """`pace` is that of the newest row that is read; False where the readers do not
+        run in step."""
         if pace is None or not (self.pace is None or self.pace.is_like(pace)):
             return False
         self.pace = pace if self.pace is None else self.pace.later(pace)
@@ -129,6 +126,39 @@ class WantedRows:
         assert self.pace is not None
         return self.pace.ahead_of(reader)
 
+    def joined(self, read: RowRead, pace: Pace) -> WantedRows | None:
+        """With another reader; None where a window of its own takes less."""
+        both = WantedRows(
+            self.pace, [*self.readers], self.padding, {*self.fills}, [*self.reads]
+        )
+        fits = both.ask(read, pace) and len(both.fills) <= 1
+        alike = read.tensor.sizes == self.reads[0].tensor.sizes
+        less = both.rows <= self.rows + read.extent
+        return both if fits and alike and less else None
+
+
+@dataclass
+class WantedInput:
+    """What readers want of a tensor that no call of the cascade makes: those that run
+    in step have a window together."""
+
+    windows: list[WantedRows] = field(default_factory=list)
+    homes: list[int] = field(default_factory=list)  # of each reader: its window
+
+    def ask(self, read: RowRead, pace: Pace | None) -> None:
+        for number, wanted in enumerate(self.windows if pace else ()):
+            joined = wanted.joined(read, pace or _NO_PACE)
+            if joined is not None:
+                self.windows[number] = joined
+                self.homes.append(number)
+                return
+        self.homes.append(len(self.windows))
+        self.windows.append(WantedRows())
+        self.windows[-1].ask(read, pace or _NO_PACE)
+
+    def made(self, *, sides: bool) -> list[Window]:
+        return [input_window(wanted, sides=sides) for wanted in self.windows]
+
 
 def newest(out: WantedRows, call: RowCall, read: RowRead) -> Pace | None:
     """The newest row that a call reads for its result."""
@@ -137,7 +167,6 @@ def newest(out: WantedRows, call: RowCall, read: RowRead) -> Pace | None:
 
 
 def made_window(
-    method: Method,
     call: RowCall,
     asked: WantedRows,
     *,
@@ -146,68 +175,65 @@ def made_window(
     is_output: bool = False,
 ) -> Window:
     """Of what call `number` makes."""
-    tensor = _tensor(method, call.out)
-    beside = _beside(asked.reads) if sides and call.made == 1 else 0
-    fills = {read.fill for read in asked.reads if beside and read.beside}
+    window = _window(call.out, call.tensor, asked, sides=sides and call.made == 1)
+    return replace(
+        window,
+        rows=window.rows + call.made - 1,
+        fill=0 if call.renewed else window.fill,
+        maker=number,
+        is_output=is_output,
+        ahead=call.made - 1,
+        renewed=call.renewed,
+    )
+
+
+def input_window(asked: WantedRows, *, sides: bool) -> Window:
+    """Of what no call of the cascade makes."""
+    read = asked.reads[0]
+    return _window(read.value, read.tensor, asked, sides=sides)
+
+
+def _window(
+    value: int, tensor: types.Tensor, asked: WantedRows, *, sides: bool
+) -> Window:
+    columns = _beside(asked.reads) if sides else 0
+    beside = columns * reads.column_bytes(tensor)
+    fills = {read.fill for read in asked.reads if columns and read.beside}
     return Window(
-        call.out,
-        asked.rows + call.made - 1,
-        reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
+        value,
+        asked.rows,
+        reads.row_bytes(tensor) + 2 * beside,
         reads.rows(tensor),
         asked.padding,
         next(iter(fills or asked.fills), None),
-        number,
-        is_output,
-        beside * reads.column_bytes(tensor),
-        call.made - 1,
-    )
-
-
-def input_window(method: Method, read: RowRead, *, sides: bool) -> Window:
-    """Of what no call of the cascade makes: one for each reader."""
-    tensor = _tensor(method, read.value)
-    beside = _beside([read]) if sides else 0
-    return Window(
-        read.value,
-        read.extent,
-        reads.row_bytes(tensor) + 2 * beside * reads.column_bytes(tensor),
-        reads.rows(tensor),
-        read.padding,
-        read.fill if beside else read.outside,
         None,
-        beside=beside * reads.column_bytes(tensor),
+        beside=beside,
     )
-
-
-def _tensor(method: Method, value: int) -> types.Tensor:
-    tensor = method.values[value]
-    assert isinstance(tensor, types.Tensor)
-    return tensor
 
 
 class _Builder:
     def __init__(
-        self,
-        method: Method,
-        calls: Sequence[RowCall],
-        wanted: frozenset[int],
-        *,
-        sides: bool,
+        self, calls: Sequence[RowCall], wanted: frozenset[int], *, sides: bool
     ) -> None:
-        self.method = method
         self.sides = sides
         self.calls = tuple(calls)
         self.wanted = wanted
         self.made = {call.out: WantedRows() for call in calls}
+        self.given: dict[int, WantedInput] = {}  # by owner
+        self.homes: dict[tuple[int, int], tuple[int, int]] = {}  # of given readers
         self.numbers = {call.out: number for number, call in enumerate(calls)}
 
     def cascade(self) -> Cascade | None:
         if len(self.made) != len(self.calls) or not self._is_in_step():
             return None
         windows = [self._window(number) for number in range(len(self.calls))]
-        sources: list[tuple[RowSource, ...]] = []
-        for call in self.calls:
-            sources.append(tuple(self._sources(call, windows)))
+        starts = {}
+        for owner, given in self.given.items():
+            starts[owner] = len(windows)
+            windows += given.made(sides=self.sides)
+        sources = [
+            tuple(self._sources(number, starts)) for number in range(len(self.calls))
+        ]
         if any(window.rows > MOST_ROWS for window in windows):
             return None
         if any(window.ahead and window.is_output for window in windows):
@@ -229,20 +255,24 @@ class _Builder:
         """Works out paces, from the sink up."""
         sink = self.made[self.calls[-1].out]
         sink.pace = Pace()
-        for call in reversed(self.calls):
+        for number, call in reversed([*enumerate(self.calls)]):
             out = self.made[call.out]
             if out.pace is None:  # another sink
                 return False
-            for read in call.reads:
+            for place, read in enumerate(call.reads):
+                pace = newest(out, call, read)
                 asked = self.made.get(read.owner)
-                if asked is not None and not asked.ask(out, call, read):
+                if asked is None:
+                    given = self.given.setdefault(read.owner, WantedInput())
+                    given.ask(read, pace)
+                    self.homes[number, place] = read.owner, len(given.homes) - 1
+                elif not asked.ask(read, pace):
                     return False
         return all(len(tensor.fills) <= 1 for tensor in self.made.values())
 
     def _window(self, number: int) -> Window:
         call = self.calls[number]
         return made_window(
-            self.method,
             call,
             self.made[call.out],
             sides=self.sides,
@@ -250,18 +280,18 @@ class _Builder:
             is_output=call.out in self.wanted,
         )
 
-    def _sources(self, call: RowCall, windows: list[Window]) -> Iterator[RowSource]:
-        """Of what a call reads; an input has a window of its own for each reader."""
-        out = self.made[call.out]
-        for read in call.reads:
+    def _sources(self, number: int, starts: Mapping[int, int]) -> Iterator[RowSource]:
+        """Of what a call reads; `starts` are the first windows of inputs."""
+        call = self.calls[number]
+        for place, read in enumerate(call.reads):
+            pace = newest(self.made[call.out], call, read) or _NO_PACE
             if read.owner in self.made:
-                pace = newest(out, call, read)
-                assert pace is not None
-                lag = self.made[read.owner].lag(pace)
-                yield RowSource(self.numbers[read.owner], read, lag)
-                continue
-            windows.append(input_window(self.method, read, sides=self.sides))
-            yield RowSource(len(windows) - 1, read, 0)
+                window, asked = self.numbers[read.owner], self.made[read.owner]
+            else:
+                owner, reader = self.homes[number, place]
+                home = self.given[owner].homes[reader]
+                window, asked = starts[owner] + home, self.given[owner].windows[home]
+            yield RowSource(window, read, asked.lag(pace))
 
 
 def _beside(readers: Sequence[RowRead]) -> int:

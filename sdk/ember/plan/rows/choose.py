@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.plan.rows import cascade, ranges, schedule, table
+from ember.plan.rows import cascade, pieces, ranges, schedule, table
 from ember.plan.rows.cascade import Cascade
 from ember.plan.rows.lives import RowLives, most
 from ember.plan.rows.ranges import Range
@@ -54,7 +54,7 @@ class Chooser:
         self.scratch = scratch or [0] * len(lives.calls)
         self.sided = sided or self.scratch
         self.over = over
-        self.schedules: dict[tuple[int, int, bool], Schedule | None] = {}
+        self.schedules: dict[tuple[int, int, bool, bool], Schedule | None] = {}
 
     def ranges(self) -> list[list[Range]]:
         """By their end."""
@@ -86,7 +86,7 @@ class Chooser:
 
     def scheduled(self, each: Range) -> Schedule | None:
         """Of a region; None where it cannot run so."""
-        key = each.first, each.end, each.has_sides
+        key = each.first, each.end, each.has_sides, each.in_pieces
         if key not in self.schedules:
             self.schedules[key] = self._schedule(each)
         return self.schedules[key]
@@ -109,7 +109,10 @@ class Chooser:
         calls = [call for call in lives.calls[each.first : each.end] if call]
         wanted = {call.out for call in calls if lives.is_wanted(call.out, last)}
         wanted.add(calls[-1].out)
-        chain = cascade.of(lives.method, calls, frozenset(wanted), sides=each.has_sides)
+        parts = [part for call in calls for part in lives.parts(call)]
+        if each.in_pieces:
+            parts = [piece for piece in map(pieces.of, calls) if piece]
+        chain = cascade.of(parts, frozenset(wanted), sides=each.has_sides)
         if chain is None:
             return None
         outputs = {lives.store_of[out] for out in chain.outputs}
@@ -127,7 +130,8 @@ class Chooser:
         chain, lives = region.cascade, self.lives
         first, last = (chain.calls[n].index for n in (0, -1))
         scratch = self.sided if chain.has_sides else self.scratch
-        inner = set().union(*(lives.inner(call, last) for call in chain.calls))
+        calls = [call for call in lives.calls[first : last + 1] if call]
+        inner = set().union(*(lives.inner(call, last) for call in calls))
         gone = (lives.room(n) for n in inner if lives.meets(n, first, last + 1))
         cost = lives.alive(first, last + 1) - sum(gone) + chain.slab
         cost += most(scratch, first, last + 1)

@@ -11,26 +11,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ember.plan.rows import cascade
-from ember.plan.rows.cascade import WantedRows
+from ember.plan.rows.cascade import WantedInput, WantedRows
 from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
-from ember.program import Method
 
 
 @dataclass
 class Growing:
     """With `sides` windows have the columns beside the image, where readers allow."""
 
-    method: Method
     sides: bool
     slab: int = 0  # bytes of all windows
     has_sides: bool = False
     calls: int = 0
     _asked: dict[int, WantedRows] = field(default_factory=dict)  # by value
     _broken: set[int] = field(default_factory=set)  # values whose readers disagree
-    _inputs: defaultdict[int, list[tuple[int, int]]] = field(
-        default_factory=lambda: defaultdict(list)
-    )  # by owner: (value, bytes of its window)
+    _inputs: defaultdict[int, WantedInput] = field(
+        default_factory=lambda: defaultdict(WantedInput)
+    )  # by owner
     _made: set[int] = field(default_factory=set)
 
     def grow(self, call: RowCall) -> bool:
@@ -42,12 +40,12 @@ class Growing:
             return False
         if call.out in self._broken or len(asked.fills) > 1:
             return False
-        window = cascade.made_window(self.method, call, asked, sides=self.sides)
+        window = cascade.made_window(call, asked, sides=self.sides)
         if window.rows > cascade.MOST_ROWS:
             return False
         self.calls += 1
         self._made.add(call.out)
-        self.slab += window.room - sum(room for _, room in self._inputs[call.out])
+        self.slab += window.room - self._room(call.out)
         del self._inputs[call.out]
         self.has_sides = self.has_sides or window.beside > 0
         for read in call.reads:
@@ -55,16 +53,21 @@ class Growing:
         return True
 
     def _ask(self, out: WantedRows, call: RowCall, read: RowRead) -> None:
-        asked = self._asked.setdefault(read.owner, WantedRows())
-        if not asked.ask(out, call, read):
+        pace = cascade.newest(out, call, read)
+        if not self._asked.setdefault(read.owner, WantedRows()).ask(read, pace):
             self._broken.add(read.owner)
-        window = cascade.input_window(self.method, read, sides=self.sides)
-        self.has_sides = self.has_sides or window.beside > 0
-        self.slab += window.room
-        self._inputs[read.owner].append((read.value, window.room))
+        before = self._room(read.owner)
+        self._inputs[read.owner].ask(read, pace)
+        self.slab += self._room(read.owner) - before
+
+    def _room(self, owner: int) -> int:
+        """Bytes of the windows of an input."""
+        windows = self._inputs[owner].made(sides=self.sides)
+        self.has_sides = self.has_sides or any(window.beside for window in windows)
+        return sum(window.room for window in windows)
 
     def inputs(self) -> Iterator[int]:
         """Values that the range reads and does not make."""
-        for windows in self._inputs.values():
-            for value, _ in windows:
-                yield value
+        for given in self._inputs.values():
+            for wanted in given.windows:
+                yield wanted.reads[0].value

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ember.kernels import KernelList
 from ember.plan import effects, lifetimes
-from ember.plan.rows import reads
+from ember.plan.rows import reads, sums
 from ember.plan.rows.reads import RowCall
 from ember.program import Method, types
 from ember.program.types import ALIGN
@@ -43,6 +43,10 @@ class RowLives:
                 return None
             owners[read.value] = owner
         return reads.resolved(call, owners)
+
+    def parts(self, call: RowCall) -> tuple[RowCall, ...]:
+        """The calls that a region has in place of one."""
+        return sums.split(self.method, call)
 
     def owner(self, value: int) -> int | None:
         """The value that is written where `value` lies, as a whole; None where others

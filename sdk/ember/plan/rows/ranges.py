@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ember.plan.rows import pieces
 from ember.plan.rows.growing import Growing
 from ember.plan.rows.lives import RowLives, most
 
@@ -24,6 +25,7 @@ class Range:
     by_rows: bool = False
     has_sides: bool = False  # windows have the columns beside the image
     over: bool = False  # the whole result of one call lies where its input does
+    in_pieces: bool = False  # one call, with parts of rows
 
     @property
     def count(self) -> int:
@@ -46,6 +48,7 @@ def by_end(
             assert call is not None
             shared = lives.room(lives.store_of[call.out])
             ranges[-1].append(Range(last, last + 1, plain - shared, over=True))
+        ranges[-1] += _in_pieces(lives, last, scratch) if over and last >= fed else ()
         ranges[-1] += _regions_to(lives, last, scratch, over=over, sides=False)
         ranges[-1] += _regions_to(lives, last, sided, over=over, sides=True)
         ranges[-1] = [each for each in ranges[-1] if _takes_whole(each, fed)]
@@ -60,7 +63,7 @@ def _takes_whole(each: Range, fed: int) -> bool:
 def _regions_to(
     lives: RowLives, last: int, scratch: Sequence[int], *, over: bool, sides: bool
 ) -> Iterator[Range]:
-    growing = Growing(lives.method, sides)
+    growing = Growing(sides)
     outputs: list[int] = []
     inner: set[int] = set()
     saved_rooms = 0
@@ -68,7 +71,7 @@ def _regions_to(
     temporary = 0
     for first in range(last, max(last - _MOST_CALLS, -1), -1):
         call = lives.calls[first]
-        if call is None or not growing.grow(call):
+        if call is None or not all(map(growing.grow, lives.parts(call)[::-1])):
             return
         if first < last:
             alive += _begun(lives, first, last + 1)
@@ -85,6 +88,15 @@ def _regions_to(
             cost = alive - saved_rooms + temporary + growing.slab
             cost -= _overlap(lives, growing, outputs, last) if over else 0
             yield Range(first, last + 1, cost, by_rows=True, has_sides=sides)
+
+
+def _in_pieces(lives: RowLives, last: int, scratch: Sequence[int]) -> Iterator[Range]:
+    call, growing = lives.calls[last], Growing(sides=False)
+    piece = pieces.of(call) if call else None
+    if piece is not None and growing.grow(piece):
+        cost = lives.alive(last, last + 1) + most(scratch, last, last + 1)
+        cost += growing.slab - _overlap(lives, growing, [piece.out], last)
+        yield Range(last, last + 1, cost, by_rows=True, in_pieces=True)
 
 
 def _begun(lives: RowLives, first: int, end: int) -> int:

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from ember.files import tensors
+from ember.files.tensors import DType
 from ember.program import KernelCall, Method, types
 
 _ORDER = (0, 2, 3, 1)  # channels last
 _ROWS = 2  # the dimension
 _RANK = 4
 _LEAST = 0x80  # of int8, as a byte
+_UNKNOWN = types.Tensor(DType.UINT8, (0,), (0,))
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class RowRead:
     padding: int = 0
     outside: int | None = None  # the byte that rows outside of the image consist of
     owner: int = -1  # the value that was written where `value` lies, maybe itself
+    tensor: types.Tensor = _UNKNOWN  # the type of the value
     item: int | None = None  # of the list that the argument is
     beside: int = 0  # columns at either side that lie outside of the image
     fill: int | None = None  # the byte that these consist of
@@ -49,6 +52,10 @@ class RowCall:
     made: int = 1  # rows of the output that it makes at a time
     transposed: bool = False  # it has other rows of its input than that says
     over: bool = False  # its whole result may lie where its one input does
+    is_elementwise: bool = False  # and may be given parts of rows
+    tensor: types.Tensor = _UNKNOWN  # the type of `out`
+    operator: types.Operator | None = None  # of its node, where that is another
+    renewed: int = 0  # rows after which its result, to which it adds, begins anew
 
 
 def of_call(method: Method, index: int) -> RowCall | None:
@@ -60,7 +67,18 @@ def of_call(method: Method, index: int) -> RowCall | None:
     row_call = form(method, index, call) if form else None
     if row_call is None or not _fits(method, row_call):
         return None
-    return row_call
+    return _typed(method, row_call)
+
+
+def _typed(method: Method, call: RowCall) -> RowCall:
+    reads = (replace(read, tensor=_tensor(method, read.value)) for read in call.reads)
+    return replace(call, reads=tuple(reads), tensor=_tensor(method, call.out))
+
+
+def _tensor(method: Method, value: int) -> types.Tensor:
+    tensor = method.values[value]
+    assert isinstance(tensor, types.Tensor)
+    return tensor
 
 
 def over_calls(method: Method) -> list[int]:
@@ -72,9 +90,7 @@ def over_calls(method: Method) -> list[int]:
 
 
 def _lies_over(method: Method, call: RowCall) -> bool:
-    x, y = (method.values[value] for value in (call.reads[0].value, call.out))
-    assert isinstance(x, types.Tensor) and isinstance(y, types.Tensor)
-    return x.allocation == y.allocation
+    return call.reads[0].tensor.allocation == call.tensor.allocation
 
 
 def resolved(call: RowCall, owners: Mapping[int, int]) -> RowCall:
@@ -164,7 +180,7 @@ def _elementwise(*inputs: int) -> Callable[..., RowCall | None]:
             if tensor.sizes != out.sizes:
                 return None
         reads = tuple(RowRead(arg, call.args[arg]) for arg in inputs)
-        return RowCall(index, call.args[-1], reads)
+        return RowCall(index, call.args[-1], reads, is_elementwise=True)
 
     return form
 
@@ -247,8 +263,7 @@ def _transposed(method: Method, index: int, call: KernelCall) -> RowCall | None:
 
 
 def _are_alike(method: Method, call: KernelCall) -> bool:
-    x, y = method.values[call.args[0]], method.values[call.args[-1]]
-    assert isinstance(x, types.Tensor) and isinstance(y, types.Tensor)
+    x, y = (_tensor(method, call.args[arg]) for arg in (0, -1))
     return x.sizes == y.sizes
 
 

@@ -44,14 +44,15 @@ class _Rewriter:
     fed: int | None
     values: list[types.Value] = field(init=False)
     sizes: list[int] = field(init=False)
+    operators: list[types.Operator] = field(init=False)
     tables: list[bytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.values = list(self.method.values)
         self.sizes = list(self.method.planned_sizes)
+        self.operators = list(self.method.operators)
 
     def done(self, regions: Sequence[Schedule]) -> Rewritten:
-        operators = (*self.method.operators, ENTER, ROWS)
         new: list[types.Instruction] = []
         order: list[int] = []
         (chain,) = self.method.chains
@@ -60,8 +61,8 @@ class _Rewriter:
             first, last = (region.cascade.calls[n].index for n in (0, -1))
             new += chain.instructions[at:first]
             order += range(at, first)
-            new += self._region(region, len(operators))
-            order += [first, *range(first, last + 1), last]
+            new += self._region(region)
+            order += [first, *(call.index for call in region.cascade.calls), last]
             at = last + 1
         new += chain.instructions[at:]
         order += range(at, len(chain.instructions))
@@ -69,7 +70,7 @@ class _Rewriter:
             self.method,
             values=tuple(self.values),
             chains=(chain.rewritten(new, order),),
-            operators=operators,
+            operators=tuple(self.operators),
             planned_sizes=tuple(self.sizes),
         )
         return Rewritten(method, tuple(order), tuple(self.tables))
@@ -91,7 +92,12 @@ class _Rewriter:
 
     # ---- regions -----------------------------------------------------------------
 
-    def _region(self, region: Schedule, operators: int) -> list[types.Instruction]:
+    def _call(self, operator: types.Operator, args: Sequence[int]) -> types.Instruction:
+        if operator not in self.operators:
+            self.operators.append(operator)
+        return KernelCall(self.operators.index(operator), tuple(args))
+
+    def _region(self, region: Schedule) -> list[types.Instruction]:
         cascade = region.cascade
         home = self._tensor(cascade.calls[-1].out).allocation
         assert home is not None
@@ -108,7 +114,7 @@ class _Rewriter:
         count = self._add(types.Int(len(cascade.calls)))
         inputs = self._add(types.TensorList(cascade.inputs))
         outputs = self._add(types.TensorList(cascade.outputs))
-        enter = KernelCall(operators - 2, (count, inputs, slab, outputs, outputs))
+        enter = self._call(ENTER, (count, inputs, slab, outputs, outputs))
         nodes = self._nodes(region, types.Allocation(home.memory_id, start))
         args = (
             self._table(region),
@@ -119,7 +125,7 @@ class _Rewriter:
             outputs,
             outputs,
         )
-        return [enter, *nodes, KernelCall(operators - 1, args)]
+        return [enter, *nodes, self._call(ROWS, args)]
 
     def _over(self, region: Schedule) -> list[int]:
         """For the planner; nothing lies over an input that is to come row by row."""
@@ -164,7 +170,7 @@ class _Rewriter:
             at = slab.offset + starts[source.window] + first * window.row_bytes
             beside = read.beside if window.beside else 0
             at += 0 if beside else window.beside
-            rows = self._rows(read.value, read.extent, slab.memory_id, at, beside)
+            rows = self._rows(read.tensor, read.extent, slab.memory_id, at, beside)
             sides = sides or beside > 0
             if read.item is None:
                 changed[read.arg] = rows
@@ -174,25 +180,32 @@ class _Rewriter:
             changed[arg] = self._add(types.TensorList(tuple(items)))
         own = windows[number]
         last = starts[number] + (own.rows - call.made) * own.row_bytes + own.beside
-        out = self._rows(call.out, call.made, slab.memory_id, slab.offset + last)
+        out = self._rows(call.tensor, call.made, slab.memory_id, slab.offset + last)
         old = self.method.instructions[call.index]
         assert isinstance(old, KernelCall)
         for arg, first in call.firsts:
             gone = sides and arg == call.padding_arg
             changed[arg] = self._with_first(old.args[arg], first, gone=gone)
-        other = {value: self._empty(value) for value in call.scratch} | {call.out: out}
+        other = {value: self._empty(value) for value in call.scratch}
+        other[old.args[-1]] = out
         args = [
             changed.get(arg, other.get(value, value))
             for arg, value in enumerate(old.args)
         ]
-        return replace(old, args=tuple(args))
+        operator = call.operator or self.method.operators[old.op_index]
+        return self._call(operator, args)
 
     def _rows(
-        self, value: int, count: int, memory: int, offset: int, beside: int = 0
+        self,
+        tensor: types.Tensor,
+        count: int,
+        memory: int,
+        offset: int,
+        beside: int = 0,
     ) -> int:
-        tensor = reads.with_rows(self._tensor(value), count, beside)
+        rows = reads.with_rows(tensor, count, beside)
         place = types.Allocation(memory, offset)
-        return self._add(replace(tensor, allocation=place))
+        return self._add(replace(rows, allocation=place))
 
     def _with_first(self, value: int, first: int, *, gone: bool) -> int:
         """A list with another number for rows; that of columns stays, unless they are

@@ -11,7 +11,9 @@ from ember.program.remembered import remembered
 ENTER = types.Operator("ember::rows_enter", "out")
 ROWS = types.Operator("ember::rows", "out")
 FED = types.Operator("ember::rows_fed", "out")  # a row of its input at a time
-OPERATORS = (ENTER.full_name, ROWS.full_name)
+SUMS = types.Operator("ember::avg_pool_sums", "out")  # of a pool (sums.py)
+MEANS = types.Operator("ember::avg_pool_means", "out")
+OPERATORS = tuple(each.full_name for each in (ENTER, ROWS, SUMS, MEANS))
 TABLE, NODES, INPUTS, SLAB, OVER, OUT = range(6)  # arguments of ROWS and FED
 CURSOR = OUT + 1  # of FED
 

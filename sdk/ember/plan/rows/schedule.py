@@ -100,6 +100,8 @@ class _Maker:
         if inside and window.maker is None:
             self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
         elif inside and window.maker is not None and row % (window.ahead + 1) == 0:
+            if window.renewed and row % window.renewed == 0:
+                self.made.append(Action(What.FILL, number))
             self._run(window.maker)
         elif window.fill is None or row + window.ahead in range(window.image):
             self.made.append(Action(What.SKIP, number))

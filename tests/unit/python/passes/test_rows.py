@@ -227,9 +227,7 @@ def test_readers_that_run_out_of_step_are_refused() -> None:
     model = net.model(net.plus(late, early))
     method = apart(model)
     calls = [reads.of_call(method, n) for n in range(len(method.instructions))]
-    whole = cascade.of(
-        method, [call for call in calls if call], frozenset(method.outputs)
-    )
+    whole = cascade.of([call for call in calls if call], frozenset(method.outputs))
     if whole is not None:
         try:
             made = with_region(model, method, schedule.of(whole))
