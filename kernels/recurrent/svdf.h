@@ -24,6 +24,7 @@
 #ifndef EMBER_KERNELS_RECURRENT_SVDF_H
 #define EMBER_KERNELS_RECURRENT_SVDF_H
 
+#include "kernels/engine/dot_s16.h"
 #include "kernels/recurrent/recurrent.h"
 
 typedef struct ember_svdf {
@@ -44,17 +45,10 @@ typedef struct ember_svdf {
     uint8_t shift_y;
 } ember_svdf_t;
 
-// Exact products of two rows of int16.
-typedef int64_t (*ember_dot_s16_t)(const int16_t *a, const int16_t *b, int32_t count);
-
-int64_t ember_dot_s16(const int16_t *a, const int16_t *b, int32_t count);
-int64_t ember_dot_s16_dsp(const int16_t *a, const int16_t *b, int32_t count);
-int64_t ember_dot_s16_mve(const int16_t *a, const int16_t *b, int32_t count);
-
 EMBER_MUST_USE ember_status_t ember_svdf_prepare(ember_svdf_t *s, ember_node_t *node,
                                                  const ember_recurrent_core_t *core);
 void ember_svdf_run(const ember_svdf_t *s, const ember_recurrent_core_t *core,
-                    ember_dot_s16_t dot);
+                    ember_dot_s16_fn dot);
 
 // A whole kernel.
 #define EMBER_SVDF_KERNEL(NAME, CORE, DOT)                                             \

@@ -24,7 +24,7 @@ static void append(int16_t *to, const int16_t *from, int32_t memory, int16_t fre
 }
 
 static void run_step(const ember_svdf_t *s, const int16_t *from, int16_t *to, int8_t *y,
-                     ember_dot_s16_t dot) {
+                     ember_dot_s16_fn dot) {
     const int16_t *times = s->times;
     const int16_t *fresh = s->fresh;
 
@@ -36,13 +36,13 @@ static void run_step(const ember_svdf_t *s, const int16_t *from, int16_t *to, in
             to += s->memory;
             from += s->memory;
         }
-        y[u] = output(s, dot(unit, times, count), u);
+        y[u] = output(s, dot(unit, times, (uint32_t)count), u);
         times += count;
     }
 }
 
 void ember_svdf_run(const ember_svdf_t *s, const ember_recurrent_core_t *core,
-                    ember_dot_s16_t dot) {
+                    ember_dot_s16_fn dot) {
     const ember_gates_task_t task = {
         .sums_x = s->of_x.sums,
         .by_x = s->of_x.multipliers,

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "kernels/signal/dot_s16.h"
-
 enum { X, WEIGHTS, BIAS, SHIFT, BITS, OUT };
 enum { MOST_SHIFT = 31, WIDE = 16, NARROW = 8 };
 

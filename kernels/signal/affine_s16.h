@@ -17,6 +17,7 @@
 #define EMBER_KERNELS_SIGNAL_AFFINE_S16_H
 
 #include "ember/node.h"
+#include "kernels/engine/dot_s16.h"
 
 typedef struct ember_affine_s16 {
     const int16_t *x;       // (rows, n)
@@ -31,9 +32,6 @@ typedef struct ember_affine_s16 {
     uint32_t shift;
     uint32_t bits;
 } ember_affine_s16_t;
-
-// The exact sum of products.
-typedef int64_t (*ember_dot_s16_fn)(const int16_t *a, const int16_t *b, uint32_t count);
 
 ember_status_t ember_affine_s16_prepare(ember_node_t *node, ember_affine_s16_t *s);
 

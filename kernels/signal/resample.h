@@ -14,6 +14,7 @@
 #define EMBER_KERNELS_SIGNAL_RESAMPLE_H
 
 #include "ember/node.h"
+#include "kernels/engine/dot_s16.h"
 
 #include <string.h>
 
@@ -52,9 +53,8 @@ static inline int16_t ember_resample_rounded(int64_t sum) {
 }
 
 // Runs an int16 call: `dot` gives the exact sum of products.
-static inline __attribute__((always_inline)) void ember_resample_s16_run(
-    const ember_resample_t *s,
-    int64_t (*dot)(const int16_t *x, const int16_t *taps, uint32_t reach)) {
+static inline __attribute__((always_inline)) void
+ember_resample_s16_run(const ember_resample_t *s, ember_dot_s16_fn dot) {
     const int16_t *window = s->window;
     const int16_t *taps = s->taps;
     int16_t *y = s->y;

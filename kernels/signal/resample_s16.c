@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // resample of int16.
-#include "kernels/signal/dot_s16.h"
 #include "kernels/signal/resample.h"
 
 static int32_t run(void *state) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact sum of products of int16 by the DSP extension, two at a time.
-#ifndef EMBER_KERNELS_SIGNAL_DOT_S16_DSP_H
-#define EMBER_KERNELS_SIGNAL_DOT_S16_DSP_H
+#ifndef EMBER_KERNELS_ENGINE_DOT_S16_DSP_H
+#define EMBER_KERNELS_ENGINE_DOT_S16_DSP_H
 
 #include <arm_acle.h>
 #include <stdint.h>
@@ -29,4 +29,4 @@ static inline int64_t ember_dot_s16_dsp(const int16_t *a, const int16_t *b,
     return sum;
 }
 
-#endif // EMBER_KERNELS_SIGNAL_DOT_S16_DSP_H
+#endif // EMBER_KERNELS_ENGINE_DOT_S16_DSP_H

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact sum of products of int16.
-#ifndef EMBER_KERNELS_SIGNAL_DOT_S16_H
-#define EMBER_KERNELS_SIGNAL_DOT_S16_H
+#ifndef EMBER_KERNELS_ENGINE_DOT_S16_H
+#define EMBER_KERNELS_ENGINE_DOT_S16_H
 
 #include <stdint.h>
+
+typedef int64_t (*ember_dot_s16_fn)(const int16_t *a, const int16_t *b, uint32_t count);
 
 static inline int64_t ember_dot_s16(const int16_t *a, const int16_t *b,
                                     uint32_t count) {
@@ -14,4 +16,4 @@ static inline int64_t ember_dot_s16(const int16_t *a, const int16_t *b,
     return sum;
 }
 
-#endif // EMBER_KERNELS_SIGNAL_DOT_S16_H
+#endif // EMBER_KERNELS_ENGINE_DOT_S16_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The exact sum of products of int16 with Helium, eight at a time.
-#ifndef EMBER_KERNELS_SIGNAL_DOT_S16_MVE_H
-#define EMBER_KERNELS_SIGNAL_DOT_S16_MVE_H
+#ifndef EMBER_KERNELS_ENGINE_DOT_S16_MVE_H
+#define EMBER_KERNELS_ENGINE_DOT_S16_MVE_H
 
 #include <arm_mve.h>
 #include <stdint.h>
@@ -16,4 +16,4 @@ static inline int64_t ember_dot_s16_mve(const int16_t *a, const int16_t *b,
     return sum;
 }
 
-#endif // EMBER_KERNELS_SIGNAL_DOT_S16_MVE_H
+#endif // EMBER_KERNELS_ENGINE_DOT_S16_MVE_H
