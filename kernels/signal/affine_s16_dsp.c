@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // affine_s16 by the DSP extension; exact.
-#include "kernels/signal/affine_s16.h"
 #include "kernels/engine/dot_s16_dsp.h"
+#include "kernels/signal/affine_s16.h"
 
 static int32_t run(void *state) {
     ember_affine_s16_run(state, ember_dot_s16_dsp);
