@@ -11,7 +11,7 @@ from ember.select.panel_layout import ALIGN, STEP, Array, Geometry, Scales
 
 
 @dataclass(frozen=True)
-class Packed:
+class PackedPanels:
     """Panels, and the integers that tell how they lie."""
 
     panels: Array
@@ -33,7 +33,7 @@ class PanelLayer:
 
 def plain(
     weights: Array, scales: Scales, offset: int, geometry: Geometry
-) -> Packed | None:
+) -> PackedPanels | None:
     """Of (filters, height, width, depth)."""
     if _is_short(weights, geometry):
         return None
@@ -41,7 +41,7 @@ def plain(
     merged = panel_layout.merged(filters, depth, geometry)
     stride = geometry.stride[1]
     panels = panel_layout.panels(weights, scales, offset, merged, stride)
-    return Packed(panels, (merged,))
+    return PackedPanels(panels, (merged,))
 
 
 def _is_short(weights: Array, geometry: Geometry) -> bool:
@@ -55,7 +55,7 @@ def _is_short(weights: Array, geometry: Geometry) -> bool:
 
 def depthwise(
     weights: Array, scales: Scales, offset: int, geometry: Geometry
-) -> Packed:
+) -> PackedPanels:
     """Of (height, width, channels)."""
     channels = int(weights.shape[2])
     layout = (
@@ -63,4 +63,4 @@ def depthwise(
         panel_layout.sharing(channels, geometry),
     )
     panels = panel_layout.depthwise_panels(weights, scales, offset, *layout)
-    return Packed(panels, layout)
+    return PackedPanels(panels, layout)

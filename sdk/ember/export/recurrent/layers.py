@@ -191,8 +191,8 @@ def _replace(graph: Any, node: Any) -> None:
         cell = _name(node) in _CELLS
         outputs = _cell(graph, node) if cell else _stack(graph, node)
     said = {key: node.meta[key] for key in _SAID if key in node.meta}
-    for made in set(graph.nodes) - known:
-        made.meta.update(said)
+    for fresh in set(graph.nodes) - known:
+        fresh.meta.update(said)
     if not isinstance(outputs, list):
         node.replace_all_uses_with(outputs)
     else:
@@ -250,18 +250,18 @@ def _straighten(graph: Any, call: Any) -> None:
 
 def states_of(call: Any) -> list[Any]:
     """What only moves states, to a layer and from it."""
-    found = []
+    moves = []
     for state in call.args[1:]:
         move = state
         while isinstance(move, type(call)) and _name(move) in _MOVES:
-            found.append(move)
+            moves.append(move)
             move = move.args[0]
     ends = [user for user in call.users if user.args[1] > 0]
     while ends:
-        moves = {user for end in ends for user in end.users if _name(user) in _MOVES}
-        ends = [move for move in moves if move not in found]
-        found += ends
-    return found
+        behind = {user for end in ends for user in end.users if _name(user) in _MOVES}
+        ends = [move for move in behind if move not in moves]
+        moves += ends
+    return moves
 
 
 def _given(states: Sequence[Any]) -> list[Any]:
