@@ -66,7 +66,7 @@ def test_case_names_exactly_the_files_it_has(folder: Path) -> None:
 
 def test_committed_cases_stay_small() -> None:
     sizes = [path.stat().st_size for path in CASES.rglob("*") if path.is_file()]
-    assert sum(sizes) <= 4_400_000  # networks in float32, int8, for XNNPACK; front ends
+    assert sum(sizes) <= 4_450_000  # networks in float32, int8, for XNNPACK; front ends
 
 
 def test_there_are_seeds_for_the_fuzzer() -> None:
