@@ -14,12 +14,20 @@ typedef struct {
     int32_t zero;
 } avg_pool_means_t;
 
+// Of any sum, also of one that is no number.
+static int8_t limited(float steps, int32_t zero) {
+    const float low = (float)(INT8_MIN - zero), high = (float)(INT8_MAX - zero);
+
+    steps = steps > low ? steps : low;
+    return (int8_t)((int32_t)(steps < high ? steps : high) + zero);
+}
+
 static int32_t run(void *state) {
     const avg_pool_means_t *s = state;
 
     for (uint32_t i = 0; i < s->count; i++) {
-        const float sum = s->sums[i];
-        s->y[i] = ember_avg_pool_s8_rounded(sum, s->elements, s->scale, s->zero);
+        const float steps = ember_avg_pool_s8_steps(s->sums[i], s->elements, s->scale);
+        s->y[i] = limited(steps, s->zero);
     }
     return EMBER_OK;
 }

@@ -23,8 +23,9 @@ EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node,
 // Reads the arguments that say how integers become numbers: the scale, and `*zero`.
 float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero);
 
-// The result for `count` elements with this sum, as the reference computes it.
-int8_t ember_avg_pool_s8_rounded(float sum, int32_t count, float scale, int32_t zero);
+// The result for `count` elements with this sum, as the reference computes it, before
+// the zero point is added and what exceeds int8 is cut.
+float ember_avg_pool_s8_steps(float sum, int32_t count, float scale);
 
 // The result for one channel of a window, from the sum of its elements; `x` is the
 // channel's first one.

@@ -18,12 +18,8 @@ float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero) {
     return (float)multiplier * ember_pow2(shift - 31);
 }
 
-int8_t ember_avg_pool_s8_rounded(float sum, int32_t count, float scale, int32_t zero) {
-    const float low = (float)(INT8_MIN - zero), high = (float)(INT8_MAX - zero);
-    float steps = ember_roundf(sum / (float)count / scale);
-
-    steps = steps > low ? steps : low; // also if it is no number
-    return (int8_t)((int32_t)(steps < high ? steps : high) + zero);
+float ember_avg_pool_s8_steps(float sum, int32_t count, float scale) {
+    return ember_roundf(sum / (float)count / scale);
 }
 
 // As the reference computes it.
@@ -57,7 +53,7 @@ int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t wi
     }
     if (left <= s->doubt || parts - left <= s->doubt) {
         const float floats = sum_as_floats(s, window, x);
-        return ember_avg_pool_s8_rounded(floats, count, s->scale, s->zero);
+        mean = (int32_t)ember_avg_pool_s8_steps(floats, count, s->scale);
     }
     return limited(mean + s->zero);
 }
