@@ -70,7 +70,7 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
     fast = name.endswith(_SPEED)
     options = build.Options(optimize="speed") if fast else build.Options()
     out = folder / f"{name.replace(' ', '_')}_{core}"
-    built = build.build(case, CORES[core][0], options, out=out)
+    built = build.build(case, CORES[core][0], options=options, out=out)
     given = inputs.of_case(case, None)
     method = built.methods[0]
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
