@@ -165,6 +165,9 @@ def test_quantisation_does_not_depend_on_the_cut(torch):
             seen.append((self.name, float(x)))
             return x
 
+        def calculate_qparams(self):  # what tells an observer
+            raise NotImplementedError
+
     graph = explicit.graph
     for node in [n for n in graph.graph.nodes if n.op in ("placeholder", "output")]:
         if node.op == "placeholder":
