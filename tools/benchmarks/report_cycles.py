@@ -46,8 +46,8 @@ _LAYERS_HEAD = """
 ### Layer by layer
 
 Every layer with products, by what it takes; a layer far from the limit is what to
-improve next. Of `ember::winograd_conv2d` stand the products of the convolution, of which it
-makes 16 in 36.
+improve next. Of `ember::winograd_conv2d` stand the products of the convolution, of
+which it makes 16 in 36.
 
 """
 
