@@ -9,6 +9,7 @@
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
 
 #include "kernels/cortex_m/pool_s8.h"
+#include "kernels/engine/mathf.h"
 
 typedef struct ember_avg_pool_s8 {
     ember_pool_s8_t pool;
@@ -25,7 +26,9 @@ float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero);
 
 // The result for `count` elements with this sum, as the reference computes it, before
 // the zero point is added and what exceeds int8 is cut.
-float ember_avg_pool_s8_steps(float sum, int32_t count, float scale);
+static inline float ember_avg_pool_s8_steps(float sum, int32_t count, float scale) {
+    return ember_roundf(sum / (float)count / scale);
+}
 
 // The result for one channel of a window, from the sum of its elements; `x` is the
 // channel's first one.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the kernels of quantized_avg_pool2d share. Contract: quantized_avg_pool2d.h.
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
-#include "kernels/engine/mathf.h"
 
 enum { ZERO = 4, MULTIPLIER, SHIFT, SCRATCH, OUT };
 enum { SHIFT_MIN = -60, SHIFT_MAX = 60, ELEMENTS_MAX = 1 << 20, SHORT_MAX = 255 };
@@ -16,10 +15,6 @@ float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero) {
     const int32_t multiplier = ember_node_int_in(node, MULTIPLIER, 1, INT32_MAX);
     const int32_t shift = ember_node_int_in(node, SHIFT, SHIFT_MIN, SHIFT_MAX);
     return (float)multiplier * ember_pow2(shift - 31);
-}
-
-float ember_avg_pool_s8_steps(float sum, int32_t count, float scale) {
-    return ember_roundf(sum / (float)count / scale);
 }
 
 // As the reference computes it.
