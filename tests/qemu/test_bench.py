@@ -25,7 +25,7 @@ BOUNDS = {
 }
 # Bytes with kernels at -Os, on either core.
 SIZE_BOUNDS = {
-    "library": 220_000,
+    "library": 290_000,
     "add": 3_020,
     "addmm": 2_500,
     "mlp": 13_700,
