@@ -25,6 +25,24 @@ typedef struct ember_avg_pool_rows_s8 {
 EMBER_MUST_USE ember_status_t
 ember_avg_pool_sums_s8_prepare(ember_node_t *node, ember_avg_pool_rows_s8_t *s);
 
+// Adds the sums of a window, from its first element on.
+typedef void (*ember_avg_pool_add_fn)(const ember_avg_pool_rows_s8_t *s,
+                                      const int8_t *x, float *sums);
+
+// Adds a row to the sums of its windows; `add` is a constant.
+static inline __attribute__((always_inline)) void
+ember_avg_pool_sums_s8_run(const ember_avg_pool_rows_s8_t *s,
+                           ember_avg_pool_add_fn add) {
+    const int8_t *x = s->x;
+    float *sums = s->sums;
+
+    for (int32_t i = 0; i < s->windows; i++) {
+        add(s, x, sums);
+        x += s->step;
+        sums += s->channels;
+    }
+}
+
 // Whether an image has one row, channels last.
 bool ember_avg_pool_is_row(const ember_tensor_t *image);
 

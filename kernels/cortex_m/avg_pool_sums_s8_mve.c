@@ -23,15 +23,7 @@ static void add_window(const ember_avg_pool_rows_s8_t *s, const int8_t *x,
 }
 
 static int32_t run(void *state) {
-    const ember_avg_pool_rows_s8_t *s = state;
-    const int8_t *x = s->x;
-    float *sums = s->sums;
-
-    for (int32_t i = 0; i < s->windows; i++) {
-        add_window(s, x, sums);
-        x += s->step;
-        sums += s->channels;
-    }
+    ember_avg_pool_sums_s8_run(state, add_window);
     return EMBER_OK;
 }
 

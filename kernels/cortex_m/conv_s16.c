@@ -4,7 +4,7 @@
 
 enum { X, W, LINEAR_MULTIPLIERS = 3, LINEAR_LOW = 5, LINEAR_HIGH, LINEAR_OUT };
 enum { MULTIPLIERS = 6, LOW = 8, HIGH, OUT };
-enum { N, C, H, W_, RANK };
+enum { RANK = 4 };       // of images
 enum { MOST = 1 << 20 }; // weights of a filter
 
 ember_limits_s16_t ember_limits_s16_args(ember_node_t *node, uint32_t low,
@@ -46,29 +46,8 @@ static ember_status_t set_image(ember_conv_s16_t *s, ember_node_t *node) {
     return set_output(s, node, &y, ember_conv_s8_is_image(&y));
 }
 
-// Channels and filters, from the sizes of image and weights.
-static bool set_sizes(ember_conv_s16_t *s, const ember_tensor_t *x,
-                      const ember_tensor_t *w) {
-    ember_conv_s8_t *conv = &s->conv;
-
-    conv->batches = x->sizes[N];
-    conv->channels = x->sizes[C];
-    conv->filters = w->sizes[s->depthwise ? 3 : 0];
-    conv->depth = w->sizes[s->depthwise ? 0 : 3];
-    conv->height.in = x->sizes[H];
-    conv->width.in = x->sizes[W_];
-    conv->height.kernel = w->sizes[1];
-    conv->width.kernel = w->sizes[2];
-    if (conv->depth < 1 || conv->channels % conv->depth != 0 || conv->filters < 1 ||
-        (s->depthwise && conv->depth != 1)) {
-        return false;
-    }
-    const int32_t groups = conv->channels / conv->depth;
-    return groups > 0 && conv->filters % groups == 0;
-}
-
 static ember_status_t read(ember_conv_s16_t *s, ember_node_t *node) {
-    const ember_conv_s8_places_t places = {.dilation = 5};
+    const ember_conv_s8_places_t places = {.dilation = 5, .depthwise = s->depthwise};
     ember_conv_s8_t *conv = &s->conv;
     ember_tensor_t x, w;
 
@@ -81,7 +60,8 @@ static ember_status_t read(ember_conv_s16_t *s, ember_node_t *node) {
     if (!are_layer(&x, &w, RANK) || !ember_conv_s8_is_image(&x)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "ember: layout");
     }
-    if (!set_sizes(s, &x, &w) || !ember_conv_s8_geometry(conv, node, &places)) {
+    if (!ember_conv_s8_channels(conv, &x, &w, &places) ||
+        !ember_conv_s8_geometry(conv, node, &places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: sizes or parameters do not fit");
     }
@@ -121,7 +101,6 @@ static ember_status_t set_rows(ember_conv_s16_t *s, ember_node_t *node,
 }
 
 ember_status_t ember_conv_s16_linear_args(ember_conv_s16_t *s, ember_node_t *node) {
-    const ember_conv_s8_axis_t one = {1, 1, 1, 1, 0, 1};
     ember_conv_s8_t *conv = &s->conv;
     ember_tensor_t x, w;
 
@@ -141,14 +120,7 @@ ember_status_t ember_conv_s16_linear_args(ember_conv_s16_t *s, ember_node_t *nod
     s->depthwise = false;
     s->x = x.data;
     conv->w = w.data;
-    conv->batches = 1;
-    conv->channels = inner;
-    conv->depth = inner;
-    conv->filters = w.sizes[0];
-    conv->height = one;
-    conv->width = one;
-    conv->width.in = (int32_t)(x.numel / (uint32_t)inner);
-    conv->width.out = conv->width.in;
+    ember_conv_s8_of_rows(conv, &x, inner, w.sizes[0]);
     if (ember_conv_s8_scales_args(conv, node, LINEAR_MULTIPLIERS) != EMBER_OK) {
         return ember_node_status(node);
     }

@@ -43,7 +43,6 @@ static ember_status_t set_output(ember_conv_s8_t *conv, ember_node_t *node,
 }
 
 ember_status_t ember_conv_s4_linear_args(ember_conv_s8_t *conv, ember_node_t *node) {
-    const ember_conv_s8_axis_t one = {1, 1, 1, 1, 0, 1};
     ember_tensor_t x, w;
 
     ember_node_tensor(node, X, &x);
@@ -64,14 +63,7 @@ ember_status_t ember_conv_s4_linear_args(ember_conv_s8_t *conv, ember_node_t *no
     }
     conv->x = x.data;
     conv->w = w.data;
-    conv->batches = 1;
-    conv->channels = inner;
-    conv->depth = inner;
-    conv->filters = w.sizes[0];
-    conv->height = one;
-    conv->width = one;
-    conv->width.in = (int32_t)(x.numel / (uint32_t)inner);
-    conv->width.out = conv->width.in;
+    ember_conv_s8_of_rows(conv, &x, inner, w.sizes[0]);
     conv->over = false;
     if (ember_conv_s8_scales_args(conv, node, MULTIPLIERS) != EMBER_OK) {
         return ember_node_status(node);

@@ -146,10 +146,9 @@ __attribute__((noinline)) ember_status_t ember_conv_s8_scales_args(
     return EMBER_OK;
 }
 
-// Channels and filters, from the sizes of image and weights.
-static bool set_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
-                         const ember_tensor_t *w,
-                         const ember_conv_s8_places_t *places) {
+bool ember_conv_s8_channels(ember_conv_s8_t *conv, const ember_tensor_t *x,
+                            const ember_tensor_t *w,
+                            const ember_conv_s8_places_t *places) {
     const bool depthwise = places->depthwise;
     conv->batches = x->sizes[N];
     conv->channels = x->sizes[C];
@@ -209,6 +208,20 @@ bool ember_conv_s8_geometry(ember_conv_s8_t *conv, ember_node_t *node,
     return height->out >= 0 && width->out >= 0;
 }
 
+void ember_conv_s8_of_rows(ember_conv_s8_t *conv, const ember_tensor_t *x,
+                           int32_t inner, int32_t filters) {
+    const ember_conv_s8_axis_t one = {1, 1, 1, 1, 0, 1};
+
+    conv->batches = 1;
+    conv->channels = inner;
+    conv->depth = inner;
+    conv->filters = filters;
+    conv->height = one;
+    conv->width = one;
+    conv->width.in = (int32_t)(x->numel / (uint32_t)inner);
+    conv->width.out = conv->width.in;
+}
+
 // Whether an output that lies where its input does has the elements of that.
 static bool set_over(ember_conv_s8_t *conv, bool transposed) {
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
@@ -265,7 +278,7 @@ ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv, ember_node_t *node,
         !ember_conv_s8_is_image(&x) || !contiguous) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cortex_m: layout");
     }
-    if (!set_channels(conv, &x, &w, places) ||
+    if (!ember_conv_s8_channels(conv, &x, &w, places) ||
         !ember_conv_s8_geometry(conv, node, places)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "cortex_m: sizes or parameters do not fit");

@@ -82,14 +82,24 @@ typedef struct ember_conv_s8_places {
 EMBER_MUST_USE ember_status_t ember_conv_s8_args(ember_conv_s8_t *conv,
                                                  ember_node_t *node,
                                                  const ember_conv_s8_places_t *places);
-// Parts of it for operators whose weights lie otherwise, once `batches`, `channels`,
-// `filters`, the lengths of images and kernels are set. The first reads strides,
-// paddings and dilations, and sets the lengths of the output; false if they do not fit.
+// Parts of it for operators whose weights lie otherwise. The first sets `batches`,
+// `channels`, `filters`, `depth`, and the lengths of images and kernels from the sizes
+// of image and weights; the next one reads strides, paddings and dilations, and sets
+// the lengths of the output. False if they do not fit.
+EMBER_MUST_USE bool ember_conv_s8_channels(ember_conv_s8_t *conv,
+                                           const ember_tensor_t *x,
+                                           const ember_tensor_t *w,
+                                           const ember_conv_s8_places_t *places);
 EMBER_MUST_USE bool ember_conv_s8_geometry(ember_conv_s8_t *conv, ember_node_t *node,
                                            const ember_conv_s8_places_t *places);
 EMBER_MUST_USE ember_status_t ember_conv_s8_output(ember_conv_s8_t *conv,
                                                    ember_node_t *node, uint32_t out);
 bool ember_conv_s8_is_image(const ember_tensor_t *tensor);
+
+// Makes a linear layer a convolution by one tap: the rows of `x`, `inner` > 0 elements
+// each, are the columns of an image of one row.
+void ember_conv_s8_of_rows(ember_conv_s8_t *conv, const ember_tensor_t *x,
+                           int32_t inner, int32_t filters);
 
 EMBER_MUST_USE ember_status_t ember_conv_s8_plain_args(ember_conv_s8_t *conv,
                                                        ember_node_t *node);

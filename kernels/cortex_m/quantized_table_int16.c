@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember::quantized_table_int16.out: any function of one int16, from its values at every
-// 128th input and lines between them, rounded to the nearest, ties up.
+// ember::quantized_table_int16.out: any function of one int16. Formula: table_s16.h.
 #include "ember/node.h"
+#include "kernels/engine/table_s16.h"
 
 enum { X, TABLE, OUT };
-enum { PLACES = 7, REST = (1 << PLACES) - 1, HALF = 1 << (PLACES - 1) };
-enum { ITEMS = (1 << (16 - PLACES)) + 1 };
 
 typedef struct {
     const int16_t *x;
@@ -18,10 +16,7 @@ static int32_t run(void *state) {
     const state_t *s = state;
 
     for (uint32_t i = 0; i < s->count; i++) {
-        const int32_t place = s->x[i] - INT16_MIN;
-        const int16_t *at = s->table + (place >> PLACES);
-        const int32_t slope = at[1] - at[0];
-        s->y[i] = (int16_t)(at[0] + ((slope * (place & REST) + HALF) >> PLACES));
+        s->y[i] = (int16_t)ember_table_s16(s->table, s->x[i]);
     }
     return EMBER_OK;
 }
@@ -40,7 +35,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         !ember_tensor_same_order(&x, &y)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "table: wrong dtype or layout");
     }
-    if (table.numel != ITEMS) {
+    if (table.numel != EMBER_TABLE_ITEMS_S16) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "table: wrong size");
     }
     *s = (state_t){x.data, table.data, y.data, x.numel};

@@ -2,6 +2,7 @@
 // winograd_conv2d_s8_dsp: with the DSP instructions. Four tiles of 2 x 2 outputs at a
 // time: the 4 x 4 elements under each become 16 transformed ones of every channel, in
 // scratch, which two filters after the other are multiplied with.
+#include <arm_dsp_pairs.h>
 #include <arm_dsp_winograd.h>
 #include <stddef.h>
 
@@ -36,10 +37,10 @@ typedef struct {
 
 // B^T d of four values: differences and sums.
 INLINE void turn(const uint32_t d[SIDE], uint32_t *to, ptrdiff_t step) {
-    to[0] = ember_sub_halves(d[0], d[2]);
-    to[step] = ember_add_halves(d[1], d[2]);
-    to[2 * step] = ember_sub_halves(d[2], d[1]);
-    to[3 * step] = ember_sub_halves(d[1], d[3]);
+    to[0] = ember_pairs_sub(d[0], d[2]);
+    to[step] = ember_pairs_add(d[1], d[2]);
+    to[2 * step] = ember_pairs_sub(d[2], d[1]);
+    to[3 * step] = ember_pairs_sub(d[1], d[3]);
 }
 
 // Four channels of a tile, from byte `at` of its pixels on.

@@ -3,23 +3,20 @@
 #include "kernels/cortex_m/winograd_s8.h"
 
 enum { X, W, OFFSET = 6, Y_OFFSET, MULTIPLIERS, LOW = 10, HIGH, OUT = 13 };
-enum { N, C, H, W_, RANK };                          // of images
+enum { RANK = 4 };                                   // of images
 enum { TAPS = 3, PAIR = 2, EIGHT = 8, MOST = 1024 }; // channels: sums fit
 
 // Sets the sizes of image and filters; false if they are not as winograd_s8.h says.
 static bool set_sizes(ember_conv_s8_t *conv, const ember_tensor_t *x,
                       const ember_tensor_t *w) {
-    conv->batches = x->sizes[N];
-    conv->channels = x->sizes[C];
-    conv->filters = w->sizes[0];
-    conv->depth = conv->channels;
-    conv->height.in = x->sizes[H];
-    conv->width.in = x->sizes[W_];
+    const ember_conv_s8_places_t places = {.depthwise = false};
+    const bool fits = ember_conv_s8_channels(conv, x, w, &places);
+
     conv->height.kernel = TAPS;
     conv->width.kernel = TAPS;
-    return w->sizes[1] == EMBER_WINOGRAD_SIDE && w->sizes[2] == EMBER_WINOGRAD_SIDE &&
-           w->sizes[3] == conv->channels && conv->channels % EIGHT == 0 &&
-           conv->channels > 0 && conv->channels <= MOST && conv->filters > 0 &&
+    return fits && w->sizes[1] == EMBER_WINOGRAD_SIDE &&
+           w->sizes[2] == EMBER_WINOGRAD_SIDE && conv->depth == conv->channels &&
+           conv->channels % EIGHT == 0 && conv->channels <= MOST &&
            conv->filters % PAIR == 0;
 }
 

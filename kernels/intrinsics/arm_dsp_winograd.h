@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of transformed filters with transformed tiles, and sums and differences of
-// int16. kernels/models has the same in C.
+// Products of transformed filters with transformed tiles. kernels/models has the same
+// in C.
 #ifndef EMBER_INTRINSICS_ARM_DSP_WINOGRAD_H
 #define EMBER_INTRINSICS_ARM_DSP_WINOGRAD_H
 
-#include <arm_acle.h>
 #include <stdint.h>
 
 typedef struct ember_winograd_dsp {
@@ -13,14 +12,6 @@ typedef struct ember_winograd_dsp {
     int32_t pairs;     // of channels: a multiple of four; > 0
     int32_t *sums;     // (16, 2 filters, 4 tiles)
 } ember_winograd_dsp_t;
-
-static inline uint32_t ember_add_halves(uint32_t a, uint32_t b) {
-    return (uint32_t)__sadd16((int16x2_t)a, (int16x2_t)b);
-}
-
-static inline uint32_t ember_sub_halves(uint32_t a, uint32_t b) {
-    return (uint32_t)__ssub16((int16x2_t)a, (int16x2_t)b);
-}
 
 // One block of assembly, because the inner loop takes all registers: sums of the first
 // filter are in r4 to r7, of the second in r8 to r11. A round is four pairs of

@@ -12,14 +12,6 @@ typedef struct ember_winograd_dsp {
     int32_t *sums;
 } ember_winograd_dsp_t;
 
-static inline uint32_t ember_add_halves(uint32_t a, uint32_t b) {
-    return ((a + b) & 0xffff) | (((a >> 16) + (b >> 16)) << 16);
-}
-
-static inline uint32_t ember_sub_halves(uint32_t a, uint32_t b) {
-    return ((a - b) & 0xffff) | (((a >> 16) - (b >> 16)) << 16);
-}
-
 static inline void ember_winograd_dsp(const ember_winograd_dsp_t *tiles) {
     const int16_t *w = tiles->w;
     const uint32_t *x = tiles->x;

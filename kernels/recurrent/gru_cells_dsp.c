@@ -4,7 +4,7 @@
 #include "kernels/recurrent/numbers_dsp.h"
 
 FAST void ember_gru_cells_dsp(const ember_recurrent_t *s, int16_t *h, int8_t *y) {
-    const int16_t *middle = ember_sigmoid_table + EMBER_SIGMOID_STEPS / 2;
+    const int16_t *middle = ember_sigmoid_table + EMBER_TABLE_MIDDLE_S16;
     const ember_result_dsp_t result = ember_result_dsp(s->result);
     const int32_t size = s->size;
     const int16_t *gate = s->gates;

@@ -17,7 +17,7 @@ INLINE twice_t twice_of(int32_t cell_bits) {
 }
 
 FAST void ember_lstm_cells_dsp(const ember_recurrent_t *s, int16_t *c, int8_t *h) {
-    const int16_t *middle = ember_sigmoid_table + EMBER_SIGMOID_STEPS / 2;
+    const int16_t *middle = ember_sigmoid_table + EMBER_TABLE_MIDDLE_S16;
     const ember_result_dsp_t result = ember_result_dsp(s->result);
     const twice_t twice = twice_of(s->cell_bits);
     const int32_t narrower = EMBER_ONE_S16 - s->cell_bits;

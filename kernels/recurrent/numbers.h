@@ -3,18 +3,17 @@
 #ifndef EMBER_KERNELS_RECURRENT_NUMBERS_H
 #define EMBER_KERNELS_RECURRENT_NUMBERS_H
 
+#include "kernels/engine/table_s16.h"
 #include "kernels/recurrent/recurrent.h"
 
 enum {
-    EMBER_ONE_S16 = 15,     // fraction bits of sigmoid and tanh
-    EMBER_GATE_S16 = 11,    // of their arguments
-    EMBER_GATE_MORE = 4,    // bits of sums before
-    EMBER_SIGMOID_STEP = 7, // bits between two values of the table
-    EMBER_SIGMOID_STEPS = 512,
+    EMBER_ONE_S16 = 15,  // fraction bits of sigmoid and tanh
+    EMBER_GATE_S16 = 11, // of their arguments
+    EMBER_GATE_MORE = 4, // bits of sums before
 };
 
 // Of numbers from -16 to 16.
-extern const int16_t ember_sigmoid_table[EMBER_SIGMOID_STEPS + 1];
+extern const int16_t ember_sigmoid_table[EMBER_TABLE_ITEMS_S16];
 
 static inline int32_t ember_rounded(int32_t x, uint32_t bits) {
     return (x + ((1 << bits) >> 1)) >> bits;
@@ -30,10 +29,7 @@ static inline int32_t ember_product_s16(int32_t a, int32_t b) {
 }
 
 static inline int32_t ember_sigmoid_s16(int32_t x) {
-    const int16_t *at =
-        ember_sigmoid_table + (x >> EMBER_SIGMOID_STEP) + EMBER_SIGMOID_STEPS / 2;
-    const int32_t share = x & ((1 << EMBER_SIGMOID_STEP) - 1);
-    return at[0] + ember_rounded((at[1] - at[0]) * share, EMBER_SIGMOID_STEP);
+    return ember_table_s16(ember_sigmoid_table, x);
 }
 
 // tanh of half of `twice`.

@@ -14,12 +14,12 @@
 
 // Both values of the table at once, and how near each is, in one sum.
 INLINE int32_t ember_sigmoid_dsp(const int16_t *middle, int32_t x) {
-    const uint32_t whole = 1 << EMBER_SIGMOID_STEP;
+    const uint32_t whole = 1 << EMBER_TABLE_PLACES_S16;
     const uint32_t share = (uint32_t)x & (whole - 1);
     const uint32_t shares = (share << 16) - share + whole; // share, whole - share
     uint32_t both;
-    memcpy(&both, middle + (x >> EMBER_SIGMOID_STEP), sizeof(both));
-    return ember_smlad(both, shares, (int32_t)(whole / 2)) >> EMBER_SIGMOID_STEP;
+    memcpy(&both, middle + (x >> EMBER_TABLE_PLACES_S16), sizeof(both));
+    return ember_smlad(both, shares, (int32_t)(whole / 2)) >> EMBER_TABLE_PLACES_S16;
 }
 
 INLINE int32_t ember_tanh_dsp(const int16_t *middle, int32_t twice) {

@@ -12,14 +12,15 @@
 enum { EMBER_EIGHT = 8 };
 
 INLINE int16x8_t ember_sigmoid_mve(int16x8_t x) {
-    const int16x8_t at = vshrq_n_s16(x, EMBER_SIGMOID_STEP);
-    const int16x8_t share = vandq_s16(x, vdupq_n_s16((1 << EMBER_SIGMOID_STEP) - 1));
+    const int16x8_t at = vshrq_n_s16(x, EMBER_TABLE_PLACES_S16);
+    const int16x8_t share =
+        vandq_s16(x, vdupq_n_s16((1 << EMBER_TABLE_PLACES_S16) - 1));
     const uint16x8_t place =
-        vreinterpretq_u16_s16(vaddq_n_s16(at, EMBER_SIGMOID_STEPS / 2));
+        vreinterpretq_u16_s16(vaddq_n_s16(at, EMBER_TABLE_MIDDLE_S16));
     const int16x8_t low = vldrhq_gather_shifted_offset_s16(ember_sigmoid_table, place);
     const int16x8_t high =
         vldrhq_gather_shifted_offset_s16(ember_sigmoid_table + 1, place);
-    const int16x8_t parts = vshlq_n_s16(share, EMBER_ONE_S16 - EMBER_SIGMOID_STEP);
+    const int16x8_t parts = vshlq_n_s16(share, EMBER_ONE_S16 - EMBER_TABLE_PLACES_S16);
     return vaddq_s16(low, vqrdmulhq_s16(vsubq_s16(high, low), parts));
 }
 

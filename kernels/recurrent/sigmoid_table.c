@@ -3,7 +3,7 @@
 // recurrent.h.
 #include "kernels/recurrent/numbers.h"
 
-const int16_t ember_sigmoid_table[EMBER_SIGMOID_STEPS + 1] = {
+const int16_t ember_sigmoid_table[EMBER_TABLE_ITEMS_S16] = {
     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,
     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,
     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,     0,

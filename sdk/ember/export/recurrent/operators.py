@@ -23,6 +23,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from ember.export.int16.operators import quantized_table_int16
 from ember.export.packages import need
 
 _STEP = "Tensor weights_x, Tensor weights_h, Tensor scales, int shift_x, int shift_h"
@@ -134,11 +135,7 @@ def _shifted(x: Any, left: int) -> Any:
 
 def _sigmoid(x: Any) -> Any:
     """Of FRACTION fraction bits -> of ONE: between the two values of a table."""
-    table = _table()
-    bits = FRACTION - 4  # 16 steps are 1
-    at, share = (x >> bits) + _TABLE // 2, x & ((1 << bits) - 1)
-    low = table[at]
-    return low + rounded((table[at + 1] - low) * share, bits)
+    return quantized_table_int16(x, _table()).to(need("torch").int64)
 
 
 def _tanh(twice: Any) -> Any:
