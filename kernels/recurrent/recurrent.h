@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_lstm, quantized_gru: a recurrent layer in whole numbers.
+// quantized_lstm, quantized_gru: a recurrent layer in integers.
 //
 //     x        (steps, n, inputs), with batch_first (n, steps, inputs), or (n, inputs)
 //     h        (n, size)  before the first step: int8 of LSTM, int16 of GRU; None: 0

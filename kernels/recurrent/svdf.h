@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_svdf: filters over inputs, then over time, in whole numbers.
+// quantized_svdf: filters over inputs, then over time, in integers.
 //
 //     x        (n, inputs), or (n, steps, inputs)  int8
 //     held     (n, filters, memory)                int16, the oldest first

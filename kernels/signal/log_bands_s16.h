@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // log_bands_s16: logarithms of the energies of spectra in bands, such as those of mel
-// filters, in whole numbers.
+// filters, in fixed point.
 //
 //     out[.., j] = 2^10 log2(floor / 2^45 + sum over i < length(j) of
 //                            |z[.., first(j) + i] 2^e[..] / 2^15|^2

@@ -6,7 +6,7 @@ hop, a network for every eighth. PROGRAM in the environment says which of them `
 export model.py` finds: network, small, or a folder of a network, whose front end it is
 then (train.py exports all).
 
-Training has the front end in floating point, boards have it in whole numbers.
+Training has the front end in floating point, boards have it in fixed point.
 """
 
 from __future__ import annotations

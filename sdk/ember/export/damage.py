@@ -212,7 +212,7 @@ def _layer(last: Any) -> LayerDamage:
 
 
 def _recurrent(last: Any) -> Any | None:
-    """The recurrent layer of whole numbers that `last` takes to float."""
+    """The recurrent layer of integers that `last` takes to float."""
     if not _is_dequantise(last) or last.args[0].op != "call_function":
         return None
     source = last.args[0].args[0]

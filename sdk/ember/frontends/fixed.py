@@ -1,4 +1,4 @@
-"""Frames of int16 samples become spectra and features in whole numbers, bit for bit the
+"""Frames of int16 samples become spectra and features in fixed point, bit for bit the
 same on every board."""
 
 from __future__ import annotations

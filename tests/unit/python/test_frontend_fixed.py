@@ -1,4 +1,4 @@
-"""Front ends of `ember.frontends` in whole numbers: their error, what they refuse."""
+"""Front ends of `ember.frontends` in fixed point: their error, what they refuse."""
 
 from __future__ import annotations
 

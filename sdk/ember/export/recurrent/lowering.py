@@ -1,4 +1,4 @@
-"""Recurrent layers of a calibrated graph become operators of whole numbers."""
+"""Recurrent layers of a calibrated graph become operators of integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ember.export.signal import operators
 
 
 def to_integers(graph_module: Any) -> None:
-    """Replace all calls of layers.module() by operators of whole numbers, with their
+    """Replace all calls of layers.module() by operators of integers, with their
     steps from and to float around them."""
     calls = [
         node for node in graph_module.graph.nodes if layers.is_call(graph_module, node)

@@ -1,5 +1,5 @@
 """The operators ember::quantized_lstm and quantized_gru, as PyTorch computes them, in
-whole numbers alone, so that boards give the same bits.
+integers alone, so that boards give the same bits.
 
 ember::quantized_lstm(x, h, c, ..)  -> y, last h, last c
 ember::quantized_gru(x, h, ..)      -> y, last h

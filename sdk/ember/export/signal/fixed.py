@@ -1,4 +1,4 @@
-"""The operators ember::* that make features of samples in whole numbers, as PyTorch
+"""The operators ember::* that make features of samples in fixed point, as PyTorch
 computes them: bit for bit what kernels do.
 
 ember::rfft_s16(x, window, roots, n)       (.., width) -> (.., n / 2 + 1, 2), (..)

@@ -9,7 +9,7 @@ ember::cfft(z, roots, back)        (.., n, 2) -> (.., n, 2)        fft, or n iff
 ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
-Those on images are in images.py, filters in filters.py, features in whole numbers in
+Those on images are in images.py, filters in filters.py, features in fixed point in
 fixed.py; layers with weights of int4, with activations of int16 and recurrent ones in
 operators.py of ember/export/int4, int16 and recurrent.
 """

@@ -1,4 +1,4 @@
-"""Features of samples in whole numbers, called once each; running this file writes the
+"""Features of samples in fixed point, called once each; running this file writes the
 cases again. What is expected is computed number by number, as headers of kernels state
 it; all of it is exact."""
 

@@ -1,5 +1,5 @@
 """Layers and operators of int16, called once each; running this file writes the cases
-again. What is expected is computed sum by sum, in whole numbers; all of it is exact."""
+again. What is expected is computed sum by sum, in integers; all of it is exact."""
 
 from dataclasses import dataclass
 from pathlib import Path

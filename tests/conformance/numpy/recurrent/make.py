@@ -1,4 +1,4 @@
-"""LSTM, GRU and SVDF in whole numbers, called once each; running this file writes the
+"""LSTM, GRU and SVDF in integers, called once each; running this file writes the
 cases again. What is expected is computed number by number; all of it is exact."""
 
 import math
