@@ -128,7 +128,7 @@ class Writer:
     ) -> int:
         order = _CHANNELS_LAST if len(sizes) == 4 and channels_last else None
         place = types.Allocation(1, self.end)
-        self.end += -(-math.prod(sizes) // _ALIGN) * _ALIGN
+        self.end += -(-math.prod(sizes) * dtype.itemsize // _ALIGN) * _ALIGN
         order = order or tuple(range(len(sizes)))
         return self.add(types.Tensor(dtype, sizes, order, 0, place))
 
