@@ -4,7 +4,16 @@ have."""
 
 from __future__ import annotations
 
-from benchmarks.hvx_layers import Convolution, Layer, Linear, Writer, program_of
+from collections.abc import Sequence
+
+from benchmarks.hvx_layers import (
+    Calls,
+    Convolution,
+    Layer,
+    Linear,
+    Writer,
+    program_of,
+)
 from ember.files.tensors import DType
 from ember.program import types
 
@@ -20,6 +29,17 @@ def written(layer: Layer, last: bool) -> bytes:
     x = image(writer, layer.channels, (layer.height, layer.width), last)
     operator, args = convolution(writer, layer, x, last)
     return program_of(writer, operator, args, x)
+
+
+def chained(layers: Sequence[Convolution], last: bool) -> bytes:
+    """The same of convolutions one after the other."""
+    writer = Writer()
+    first = layers[0]
+    x = image(writer, first.channels, (first.height, first.width), last)
+    calls = Calls(x)
+    for layer in layers:
+        calls.add(*convolution(writer, layer, calls.last, last))
+    return calls.program(writer)
 
 
 def _operator(name: str) -> types.Operator:
