@@ -194,7 +194,8 @@ static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
 
     if (bytes == step) {
         for (; columns > 0; columns -= each) {
-            const HVX_Vector some = closed_up(ember_hvx_load(from++), width, step);
+            const HVX_Vector row = ember_hvx_load(from++);
+            const HVX_Vector some = width == step ? row : closed_up(row, width, step);
             const int32_t count = less(columns, each) * step;
             if (end - to >= EMBER_HVX) {
                 ember_hvx_store_any(to, some);

@@ -58,7 +58,6 @@ def convolution(
     """A call with the image `x`; the last of its arguments is its output."""
     name = f"quantized_conv2d_{'nhwc' if last else 'nchw'}"
     name += "_depthwise_asym8sxsym8s_asym8s" if layer.depthwise else ""
-    more = [writer.add(types.Null())] if last and not layer.depthwise else []
     args = [
         x,
         _weights(writer, layer, last),
@@ -67,9 +66,10 @@ def convolution(
         *writer.numbers(layer.channels if layer.depthwise else layer.groups, -3, 0),
         *(writer.add(types.Double(n)) for n in (_SCALE, 1.0)),
         *writer.numbers(-5, 0, 0),
-        *more,
         image(writer, layer.filters, layer.out, last),
     ]
+    if last and not layer.depthwise:
+        args.insert(-1, writer.add(types.Null()))
     return _operator(name), args
 
 

@@ -118,8 +118,16 @@ def _convolution(
             *(types.Null() for _ in range(more)),
             *args[-2:],
         ),
-        turned=turned_bytes(x) + turned_bytes(out) + weights.size,
+        turned=turned_bytes(x) + turned_bytes(out) + _weight_bytes(weights, groups),
     )
+
+
+def _weight_bytes(weights: Array, groups: int) -> int:
+    """Those that a kernel turns."""
+    filters, depth = weights.shape[:2]
+    depthwise = depth == 1 and groups == filters > 1
+    alone = weights[0, 0].size == 1 or (depth == 1 and not depthwise)
+    return 0 if alone else weights.size
 
 
 def _turned(weights: Array, groups: int) -> Array:

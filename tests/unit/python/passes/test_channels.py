@@ -90,3 +90,10 @@ def test_sums_that_leave_24_bits_keep_their_order() -> None:
     hidden = net.convolution(x, Convolution(600, 600, 6, 6))
     y = net.convolution(hidden, Convolution(600, 8, 6, 6))
     assert PERMUTE not in operators_after(net.model([x], y), "idle")
+
+
+def test_a_layer_alone_that_turns_no_weights_stays() -> None:
+    net = Network()
+    x = net.input(1, 8, 8, 8)
+    y = net.convolution(x, Convolution(8, 8, 8, 8, kernel=1))
+    assert PERMUTE not in operators_after(net.model([x], y), "idle")
