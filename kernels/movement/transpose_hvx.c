@@ -192,10 +192,20 @@ static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
                     int32_t width, int32_t bytes, int32_t step, int32_t columns) {
     const int32_t each = EMBER_HVX / width;
 
+    if (width == step) { // vectors are adjacent, too
+        const int32_t all = columns * step, rest = all % EMBER_HVX;
+        for (int32_t left = all / EMBER_HVX; left > 0; left--) {
+            ember_hvx_store_any(to, ember_hvx_load(from++));
+            to += EMBER_HVX;
+        }
+        if (rest > 0) {
+            ember_hvx_store_part(to, ember_hvx_load(from), rest);
+        }
+        return to + rest;
+    }
     if (bytes == step) {
         for (; columns > 0; columns -= each) {
-            const HVX_Vector row = ember_hvx_load(from++);
-            const HVX_Vector some = width == step ? row : closed_up(row, width, step);
+            const HVX_Vector some = closed_up(ember_hvx_load(from++), width, step);
             const int32_t count = less(columns, each) * step;
             if (end - to >= EMBER_HVX) {
                 ember_hvx_store_any(to, some);
