@@ -86,22 +86,24 @@ def row_of(*scores: int) -> list[list[int]]:
     return [[0, 0, score, *[0] * 7] for score in scores]
 
 
-def test_a_word_is_heard_when_three_results_agree() -> None:
-    assert list(recording.decide(row_of(115, 115, 113), 1600)) == []
-    assert list(recording.decide(row_of(115, 115, 114), 1600)) == [Decision("up", 4800)]
-    assert list(recording.decide(row_of(255, 89), 1600)) == [Decision("up", 3200)]
+def test_a_word_is_heard_when_five_results_agree() -> None:
+    assert list(recording.decide(row_of(166, 166, 166, 166, 164), 1200)) == []
+    agreeing = row_of(166, 166, 166, 166, 165)
+    assert list(recording.decide(agreeing, 1200)) == [Decision("up", 6000)]
+    loud = row_of(255, 255, 255, 64)
+    assert list(recording.decide(loud, 1200)) == [Decision("up", 4800)]
 
 
 def test_a_word_counts_once() -> None:
-    heard = list(recording.decide(row_of(*[255] * 12), 1))
-    assert [decision.at for decision in heard] == [2, 7, 12]
+    heard = list(recording.decide(row_of(*[255] * 16), 1))
+    assert [decision.at for decision in heard] == [4, 10, 16]
 
 
 def test_the_firmware_has_the_same_rule(parts: ctypes.CDLL) -> None:
     random = np.random.default_rng(0)
     results = random.integers(0, 150, (4000, 10), np.uint8)
     for at in range(0, 4000, 9):  # words, some of them weak or short
-        spoken = slice(at, at + random.integers(1, 5))
+        spoken = slice(at, at + random.integers(1, 7))
         results[spoken, random.integers(10)] = random.integers(100, 256)
     parts.start()
     words = [parts.hears(pointer(result.copy())) for result in results]

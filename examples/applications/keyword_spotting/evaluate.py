@@ -28,7 +28,7 @@ BOARDS = ("mps2-an386", "mps3-an547", "mps2-an385-v6m")
 FOLDER = Path(__file__).parent
 CORES = {"mps3-an547": "m55", "mps2-an385-v6m": "m0"}  # m4 for others
 # What runs on a core: the network, and hops from one result to the next (main.c).
-NETWORKS = {"m0": ("small", 12), "m4": ("network", 8), "m55": ("network", 8)}
+NETWORKS = {"m0": ("small", 12), "m4": ("network", 6), "m55": ("network", 6)}
 # Of a board: its clock, and the shift at which an instruction takes two cycles of it.
 CLOCKS = {"mps2-an385-v6m": (125_000_000, 4)}  # as an RP2040
 CLOCK = (64_000_000, 5)  # of others

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import re
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import evaluate
@@ -29,29 +29,29 @@ TEXT = Path(__file__).resolve().parents[3] / "LICENSE"
 _TIMEOUT_S = 7200.0
 
 
-def sentences() -> list[str]:
-    """Parts of sentences of four to twenty words."""
-    text = " ".join(TEXT.read_text(encoding="utf-8").split())
-    parts = re.split(r"[.;:,()]\s*", re.sub(r'["“”/]', " ", text))
-    keyword = re.compile(rf"\b({'|'.join(recording.KEYWORDS)})\b", re.IGNORECASE)
-    return [x for x in parts if 4 <= len(x.split()) <= 20 and not keyword.search(x)]
-
-
-def spoken(minutes: float, random: np.random.Generator) -> list[Samples]:
+def spoken(
+    texts: Sequence[str],
+    voices: list[str],
+    minutes: float,
+    random: np.random.Generator,
+) -> list[Samples]:
     """As much as there is to say in that time, or somewhat more."""
-    _, voices = speech.split(speech.voices())
-    texts = sentences()
     said: list[Samples] = []
     while sum(len(x) + recording.RATE for x in said) < minutes * 60 * recording.RATE:
-        texts_now = tuple(texts[i] for i in random.permutation(len(texts))[:60])
+        texts_now = [texts[i] for i in random.permutation(len(texts))[:60]]
         asked: list[Utterance] = speech.draw(texts_now, 1, voices, random)
         said += speech.speak(asked)
     return said
 
 
-def sound(minutes: float, random: np.random.Generator) -> NDArray[np.int16]:
-    said = spoken(minutes, random)
-    sounds = mixing.sounds([], said, random, 60)
+def sound(
+    texts: Sequence[str],
+    voices: list[str],
+    minutes: float,
+    random: np.random.Generator,
+) -> NDArray[np.int16]:
+    said = spoken(texts, voices, minutes, random)
+    sounds = mixing.sounds([], said, random, count=60)
     samples, _ = mixing.stream([("", x) for x in said], sounds, random)
     return samples
 
@@ -61,7 +61,9 @@ def main() -> None:
     parser.add_argument("--board", default="mps3-an547")
     parser.add_argument("--minutes", type=float, default=60)
     options = parser.parse_args()
-    samples = sound(options.minutes, np.random.default_rng(3))
+    texts = speech.sentences(TEXT.read_text(encoding="utf-8"))
+    _, voices = speech.split(speech.voices())
+    samples = sound(texts, voices, options.minutes, np.random.default_rng(3))
     with tempfile.TemporaryDirectory() as folder:
         firmware = evaluate.built(options.board, Path(folder))
         ran = on_board.run(

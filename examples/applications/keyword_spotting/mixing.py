@@ -23,10 +23,11 @@ SIGNAL_TO_NOISE_DB = (10.0, 35.0)
 
 @dataclass(frozen=True)
 class Sounds:
-    """Words by their class, and noise of a few seconds each."""
+    """Words by their class, sentences, and noise of a few seconds each."""
 
     keywords: Sequence[tuple[int, Samples]]
     others: Sequence[Samples]
+    talk: Sequence[Samples]
     noises: Sequence[Samples]
 
 
@@ -34,12 +35,14 @@ def sounds(
     keywords: Sequence[tuple[int, Samples]],
     others: Sequence[Samples],
     random: np.random.Generator,
+    *,
+    talk: Sequence[Samples] = (),
     count: int = 200,
 ) -> Sounds:
     """With `count` noises; a fifth of them is several people who speak at once."""
     noises = [speech.noise(4 * RATE, random) for _ in range(4 * count // 5)]
     noises += [_babble(others, random) for _ in range(count - len(noises))]
-    return Sounds(keywords, others, noises)
+    return Sounds(keywords, others, talk, noises)
 
 
 def _babble(others: Sequence[Samples], random: np.random.Generator) -> Samples:
@@ -62,7 +65,9 @@ def windows(
     for label, word in sounds.keywords:
         rows.append((label, _placed(_varied(word, random), random, sounds.others)))
         kind = random.integers(8)
-        if kind < 4:
+        if kind < 3:
+            rows.append((OTHER, _part(_any(sounds.talk, random), random)))
+        elif kind < 4:
             rows.append((OTHER, _chain(sounds.others, random)))
         elif kind < 6:
             rows.append(
@@ -138,6 +143,11 @@ def _chain(others: Sequence[Samples], random: np.random.Generator) -> Samples:
     whole = np.concatenate(
         [np.concatenate([x, np.zeros(random.integers(800), np.float32)]) for x in words]
     )
+    return _part(whole, random)
+
+
+def _part(whole: Samples, random: np.random.Generator) -> Samples:
+    """A window of a sentence."""
     at = random.integers(max(1, len(whole) - SPAN))
     row = whole[at : at + SPAN]
     return np.pad(row, (0, SPAN - len(row)))

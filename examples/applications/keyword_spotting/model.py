@@ -2,7 +2,7 @@
 """Keyword spotting in PyTorch: a front end of a hop of samples, networks of a second.
 
 They are separate programs, because they run at different times: the front end for every
-hop, a network for every eighth. PROGRAM in the environment says which of them `ember
+hop, a network for every sixth. PROGRAM in the environment says which of them `ember
 export model.py` finds: network, small, or a folder of a network, whose front end it is
 then (train.py exports all).
 
@@ -30,7 +30,7 @@ from ember.model import interface
 FOLDER = Path(__file__).parent
 # Of each network: hops from one run to the next, channels, frames that become one.
 # `small` is for cores without an FPU and without instructions for vectors.
-NETWORKS = {"network": (8, 64, 2), "small": (12, 16, 4)}
+NETWORKS = {"network": (6, 64, 2), "small": (12, 32, 4)}
 _CEPSTRA = {"coefficients": FEATURES, "window": WINDOW, "hop": HOP, "fft": 256}
 
 

@@ -37,7 +37,7 @@ class Rule:
     hold: int
 
 
-RULES = {"network": Rule(3, 344, 5), "small": Rule(2, 204, 4)}
+RULES = {"network": Rule(5, 829, 6), "small": Rule(2, 306, 4)}
 
 
 @dataclass(frozen=True)

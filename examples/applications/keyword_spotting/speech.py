@@ -12,12 +12,14 @@ import shutil
 import subprocess
 import sys
 import wave
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pydoc_data.topics import topics
 
 import numpy as np
 from numpy.typing import NDArray
-from recording import RATE
+from recording import KEYWORDS, RATE
 
 Samples = NDArray[np.float32]
 
@@ -36,6 +38,7 @@ ACCENTS = (
     *("en-gb", "en-us", "en-gb-scotland", "en-gb-x-gbclan", "en-gb-x-rp"),
     *("en-gb-x-gbcwmd", "en-029", "en-us-nyc"),
 )
+_KEYWORD = re.compile(rf"\b({'|'.join(KEYWORDS)})\b", re.IGNORECASE)
 # Not a voice that a person could have: effects, whispers, and a test of the program.
 _EFFECTS = re.compile(
     r"robo|robot|whisper|demonic|croak|half-life|fast_test|storm", re.I
@@ -70,8 +73,21 @@ def split(names: list[str]) -> tuple[list[str], list[str]]:
     return [name for name in names if name not in kept], kept
 
 
+def sentences(text: str) -> list[str]:
+    """Parts of sentences of four to twenty words, in which there is no keyword."""
+    text = re.sub(r'["“”/]', " ", " ".join(text.split()))
+    parts = [part.strip(" -") for part in re.split(r"[.;:,()]", text)]
+    return [x for x in parts if 4 <= len(x.split()) <= 20 and not _KEYWORD.search(x)]
+
+
+def language_reference() -> list[str]:
+    """Those of the texts of Python's help(), which every Python has, without code."""
+    parts = sentences(" , ".join(topics[name] for name in sorted(topics)))
+    return [part for part in parts if re.fullmatch(r"[A-Za-z' -]+", part)]
+
+
 def draw(
-    words: tuple[str, ...], each: int, speakers: list[str], random: np.random.Generator
+    words: Sequence[str], each: int, speakers: list[str], random: np.random.Generator
 ) -> list[Utterance]:
     """`each` utterances of every word."""
     return [

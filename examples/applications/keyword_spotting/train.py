@@ -37,6 +37,8 @@ PROGRAMS = {
     "m55": ("network", "mps3-an547"),
 }
 BATCH = 100
+PASSES = 2  # that an epoch's windows are learned from
+FASTEST = 6e-3  # the largest rate of learning
 
 
 def spoken(
@@ -50,29 +52,34 @@ def spoken(
     return labelled, speech.speak(others)
 
 
-def learn(sounds: Sounds, epochs: int, random: np.random.Generator) -> Spotter:
-    """Both networks, from the same windows."""
-    spotter = Spotter().to(memory_format=torch.channels_last)
-    set_range(spotter, sounds, random)
+def learn(
+    spotter: Spotter,
+    sounds: Sounds,
+    epochs: int,
+    rate: float,
+    random: np.random.Generator,
+) -> Spotter:
+    """Both networks, from the same windows; those of an epoch count PASSES times."""
+    spotter = spotter.to(memory_format=torch.channels_last)
     networks = [getattr(spotter, name) for name in NETWORKS]
     optimizers = [
         torch.optim.AdamW(x.parameters(), weight_decay=1e-3) for x in networks
     ]
-    for epoch in range(epochs):
-        heard, labels = mixing.windows(sounds, random)
-        features = features_of(spotter, heard)
+    for epoch in range(epochs * PASSES):
+        if epoch % PASSES == 0:
+            heard, labels = mixing.windows(sounds, random)
+            features, targets = features_of(spotter, heard), torch.from_numpy(labels)
         spotter.train()
         right = np.zeros(len(networks))
-        count = len(heard) // BATCH
-        batches = np.array_split(random.permutation(len(heard)), count)
+        count = len(targets) // BATCH
+        batches = np.array_split(random.permutation(len(targets)), count)
         for index, chosen in enumerate(batches):
             now = features[chosen].contiguous(memory_format=torch.channels_last)
-            target = torch.from_numpy(labels[chosen])
             for k, optimizer in enumerate(optimizers):
-                set_rate(optimizer, (epoch + index / count) / epochs)
-                right[k] += step(networks[k], optimizer, now, target)
-        shares = ", ".join(f"{share:.2%}" for share in right / len(heard))
-        print(f"epoch {epoch + 1}: {shares} of {len(heard)} windows", flush=True)
+                set_rate(optimizer, rate, (epoch + index / count) / epochs / PASSES)
+                right[k] += step(networks[k], optimizer, now, targets[chosen])
+        shares = ", ".join(f"{share:.2%}" for share in right / len(targets))
+        print(f"epoch {epoch + 1}: {shares} of {len(targets)} windows", flush=True)
     return spotter.eval()
 
 
@@ -91,18 +98,20 @@ def step(
     return int((logits.argmax(1) == target).sum())
 
 
-def set_rate(optimizer: torch.optim.Optimizer, done: float) -> None:
+def set_rate(optimizer: torch.optim.Optimizer, most: float, done: float) -> None:
     """Up for a fifth of the training, then down to nothing; `done` is 0 to 1."""
     for group in optimizer.param_groups:
-        group["lr"] = 6e-3 * min(done / 0.2, (1 - done) / 0.8)
+        group["lr"] = most * min(done / 0.2, (1 - done) / 0.8)
 
 
-def set_range(spotter: Spotter, sounds: Sounds, random: np.random.Generator) -> None:
-    """Mean 0 and deviation 1 of each feature."""
+def started(sounds: Sounds, random: np.random.Generator) -> Spotter:
+    """Without training, but with mean 0 and deviation 1 of each feature."""
+    spotter = Spotter()
     heard, _ = mixing.windows(sounds, random)
     features = features_of(spotter, heard[:1000])
     spotter.features.mean.copy_(features.mean((0, 1, 2)))
     spotter.features.scale.copy_(1 / features.std((0, 1, 2)))
+    return spotter
 
 
 @torch.no_grad()
@@ -147,7 +156,9 @@ def held_out(
     words = [(CLASSES[label], samples) for label, samples in keywords]
     words += [(names[i], others[i]) for i in chosen]
     words = [words[i] for i in random.permutation(len(words))]
-    return mixing.stream(words, mixing.sounds(keywords, others, random, 60), random)
+    return mixing.stream(
+        words, mixing.sounds(keywords, others, random, count=60), random
+    )
 
 
 def export(calibration: NDArray[np.float32]) -> None:
@@ -186,8 +197,11 @@ def report(spotter: Spotter, samples: NDArray[np.int16], words: Sequence) -> Non
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--epochs", type=int, default=16)
     parser.add_argument("--each", type=int, default=300, help="utterances of a keyword")
+    parser.add_argument(
+        "--go-on", action="store_true", help="learn on from weights.npz, at a third"
+    )
     options = parser.parse_args()
     torch.manual_seed(0)
     torch.set_num_threads(1)  # so small a network loses time with more
@@ -195,9 +209,12 @@ def main() -> None:
     voices, kept = speech.split(speech.voices())
     print(f"speaking: {len(voices)} voices to learn from, {len(kept)} kept", flush=True)
     keywords, others = spoken(voices, options.each, options.each // 7 + 1, random)
-    sounds = mixing.sounds(keywords, others, random)
-    spotter = learn(sounds, options.epochs, random)
-    save(spotter)
+    sentences = random.permutation(speech.language_reference())[: 2 * options.each]
+    talk = speech.speak(speech.draw(sentences, 1, voices, random))
+    sounds = mixing.sounds(keywords, others, random, talk=talk)
+    spotter = trained() if options.go_on else started(sounds, random)
+    rate = FASTEST / 3 if options.go_on else FASTEST
+    save(learn(spotter, sounds, options.epochs, rate, random))
     spotter = trained()
     report(spotter, *held_out(voices, 16, 2, seed=1))
     samples, words = held_out(kept, 16, 2, seed=2)

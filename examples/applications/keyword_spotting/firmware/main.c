@@ -2,7 +2,7 @@
 // Keyword spotting: ten words, always listening.
 //
 //     microphone --interrupt--> ring --hop--> front end --features--> the last second
-//     of features --every 8 hops--> network --scores--> spotting --> a word
+//     of features --every 6 hops--> network --scores--> spotting --> a word
 //
 // Logs a line for each word that is heard: samples so far, and the word.
 #include "ember/port.h"
