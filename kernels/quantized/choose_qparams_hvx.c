@@ -4,7 +4,7 @@
 #include "kernels/quantized/choose_qparams.h"
 #include "kernels/quantized/extent_hvx.h"
 
-enum { FEW = 16 };
+enum { FEW = 4 };
 
 static int32_t run(void *state) {
     const ember_choose_qparams_t *s = state;

@@ -4,7 +4,7 @@
 #include "kernels/quantized/choose_qparams_per_token_asymmetric.h"
 #include "kernels/quantized/extent_hvx.h"
 
-enum { FEW = 16, FLOAT = 4 }; // elements of a line; bytes
+enum { FEW = 4, FLOAT = 4 }; // elements of a line; bytes
 
 static ember_extent_t extent_of(uint32_t dtype, const void *x, int32_t step,
                                 uint32_t count) {

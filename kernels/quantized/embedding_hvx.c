@@ -8,7 +8,7 @@
 #include "kernels/cortex_m/scale_hvx.h"
 #include "kernels/quantized/dequantize_hvx.h"
 
-enum { FEW = 32 };              // numbers of a group
+enum { FEW = 8 };               // numbers of a group
 enum { CODES = 4 * EMBER_HVX }; // at a time, of 2 bits
 
 // --- codes ---------------------------------------------------------------------------

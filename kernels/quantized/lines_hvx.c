@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { FEW = 32 }; // elements of a line
+enum { FEW = 8 }; // elements of a line
 
 static const int32_t *last_row(const ember_affine_t *s) {
     return s->table + (s->dims - 1u) * (EMBER_AFFINE_OPERANDS + 1u);

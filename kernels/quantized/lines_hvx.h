@@ -14,7 +14,7 @@ typedef struct ember_line_hvx {
     int64_t zero_point;
 } ember_line_hvx_t;
 
-// Whether a call has such lines, of 32 elements and more; scales are float32 or
+// Whether a call has such lines, of 8 elements and more; scales are float32 or
 // float64, zero points int32 or int64.
 bool ember_lines_hvx_fit(const ember_affine_t *affine);
 
