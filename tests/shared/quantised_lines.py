@@ -67,16 +67,19 @@ class Quantised:
 
 
 def near_ties(random: np.random.Generator, lines: int, count: int) -> Array:
-    """Numbers around what halves are made of, with zero points of any size."""
-    halves = random.integers(-300, 300, (lines, count)) + 0.5
-    halves *= random.choice([0.0, 1.0, 1.0], (lines, count))
+    """Up to three steps of float32 beside halves, small ones among them, which a sum
+    with a zero point rounds to halves, and below powers of two that are nearly 0."""
+    small = random.integers(0, 2, (lines, count)) == 0
+    halves = random.integers(-300, 300, (lines, count)) // np.where(small, 100, 1) + 0.5
+    tiny = 2.0 ** random.integers(-30, -1, (lines, count))
+    numbers = np.where(random.integers(0, 4, small.shape) == 0, tiny, halves)
+    numbers = numbers.astype(np.float32)
     steps = random.integers(-3, 4, (lines, count))
     for _ in range(3):
-        halves = np.where(
-            steps == 0, halves, np.nextafter(halves.astype(np.float32), steps * 1e9)
-        )
+        beside = np.nextafter(numbers, np.float32(np.inf) * np.sign(steps + 0.5))
+        numbers = np.where(steps == 0, numbers, beside.astype(np.float32))
         steps -= np.sign(steps)
-    return halves.astype(np.float32)
+    return numbers
 
 
 def special(x: Array) -> Array:

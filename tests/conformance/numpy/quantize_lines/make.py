@@ -31,7 +31,7 @@ x = special(random.normal(0, 3, (3, 45)).astype(np.float32))
 scale = random.uniform(0.01, 0.1, 3)
 single = scale.astype(np.float32)
 unit = np.ones(3, np.float32)
-ties = near_ties(random, 3, 70)
+ties = near_ties(random, 3, 130)
 for kind, token in (("channel", False), ("token", True)):
     Quantised(x, single, zeros(-128, 3), token).write(HERE / f"to_{kind}")
     Quantised(ties, unit, zeros(-128, 3), token).write(HERE / f"to_{kind}_ties")
