@@ -67,19 +67,25 @@ class Quantised:
 
 
 def near_ties(random: np.random.Generator, lines: int, count: int) -> Array:
-    """Up to three steps of float32 beside halves, small ones among them, which a sum
-    with a zero point rounds to halves, and below powers of two that are nearly 0."""
-    small = random.integers(0, 2, (lines, count)) == 0
-    halves = random.integers(-300, 300, (lines, count)) // np.where(small, 100, 1) + 0.5
-    tiny = 2.0 ** random.integers(-30, -1, (lines, count))
-    numbers = np.where(random.integers(0, 4, small.shape) == 0, tiny, halves)
-    numbers = numbers.astype(np.float32)
-    steps = random.integers(-3, 4, (lines, count))
-    for _ in range(3):
-        beside = np.nextafter(numbers, np.float32(np.inf) * np.sign(steps + 0.5))
-        numbers = np.where(steps == 0, numbers, beside.astype(np.float32))
-        steps -= np.sign(steps)
-    return numbers
+    """Few steps of float32 beside halves, in a unit of up to 512 of them: sums with a
+    zero point round to halves, or not."""
+    shape = (lines, count)
+    halves = np.where(
+        random.integers(0, 2, shape) == 0,
+        random.integers(-3, 3, shape),
+        random.integers(-300, 300, shape),
+    )
+    numbers = (halves + 0.5).astype(np.float32)
+    steps = random.integers(-3, 4, shape) << random.integers(0, 10, shape)
+    beside: Array = (numbers.view(np.int32) + steps.astype(np.int32)).view(np.float32)
+    return beside
+
+
+def below_powers(random: np.random.Generator, lines: int, count: int) -> Array:
+    """Of two, and nearly 0: what they are multiplied by may make them a half if their
+    exponents are not looked at."""
+    powers = (2.0 ** random.integers(-40, -3, (lines, count))).astype(np.float32)
+    return np.nextafter(powers, np.float32(0.0)) * random.choice([-1, 1], powers.shape)
 
 
 def special(x: Array) -> Array:

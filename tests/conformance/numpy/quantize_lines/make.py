@@ -13,6 +13,7 @@ from quantised_lines import (
     Dequantised,
     Embedding,
     Quantised,
+    below_powers,
     near_ties,
     special,
 )
@@ -41,6 +42,9 @@ wide = unit.astype(np.float64)
 Quantised(x, scale, zeros(-128, 3), True).write(HERE / "to_token_f64")
 Quantised(ties, wide, zeros(-128, 3), True).write(HERE / "to_token_f64_ties")
 Quantised(x, scale * [1, 1e-42, 1], zeros(-128, 3), True).write(HERE / "to_token_tiny")
+low = below_powers(random, 3, 40).astype(np.float32)
+least = np.nextafter(unit, np.float32(2.0))
+Quantised(low, least, np.array([101, -3, 77]), True).write(HERE / "to_token_low")
 far = np.array([3, -4000, 7])
 Quantised(x, single, far, True).write(HERE / "to_token_far")
 
