@@ -29,15 +29,7 @@ ember_quantize_hvx_t ember_quantize_by_hvx(float factor,
     return ember_quantize_scaled_hvx(significand, exponent, to);
 }
 
-INLINE HVX_Vector quantized(const ember_quantize_hvx_t *by, HVX_Vector x) {
-    const HVX_Vector product =
-        ember_product_hvx(ember_significands_hvx(x), by->significand);
-    const HVX_Vector size = ember_nearest_hvx(product, ember_quantize_shift_hvx(by, x));
-    const HVX_Vector number = ember_signed_hvx(size, Q6_Vw_vasr_VwR(x, 31));
-    return ember_unless_nan_hvx(by, x, Q6_Vw_vadd_VwVw(number, by->zero_point));
-}
-
 void ember_quantize_hvx(const float *x, uint32_t count, const ember_quantize_hvx_t *by,
                         int8_t *y) {
-    ember_quantize_all_hvx(x, count, by, y, quantized);
+    ember_quantize_all_hvx(x, count, by, y, ember_quantized_hvx);
 }

@@ -50,6 +50,33 @@ ember_quantize_hvx_t ember_quantize_by_hvx(float factor,
 void ember_quantize_hvx(const float *x, uint32_t count, const ember_quantize_hvx_t *by,
                         int8_t *y);
 
+// --- words ---------------------------------------------------------------------------
+
+// The right shift of a product of x.
+INLINE HVX_Vector ember_quantize_shift_hvx(const ember_quantize_hvx_t *by,
+                                           HVX_Vector x) {
+    const HVX_Vector twice = Q6_Vw_vasl_VwR(x, 1);
+    const HVX_Vector exponent = Q6_Vuw_vlsr_VuwR(twice, EMBER_SIGNIFICAND_BITS + 1);
+    return Q6_Vw_vsub_VwVw(by->right, exponent);
+}
+
+// `number`, or what NaN becomes where x is one.
+INLINE HVX_Vector ember_unless_nan_hvx(const ember_quantize_hvx_t *by, HVX_Vector x,
+                                       HVX_Vector number) {
+    const HVX_Vector infinite = Q6_V_vsplat_R((int32_t)0xff000000);
+    return Q6_V_vmux_QVV(Q6_Q_vcmp_gt_VuwVuw(Q6_Vw_vasl_VwR(x, 1), infinite),
+                         by->nothing, number);
+}
+
+// 32 elements as integers, which may be beyond int8.
+INLINE HVX_Vector ember_quantized_hvx(const ember_quantize_hvx_t *by, HVX_Vector x) {
+    const HVX_Vector product =
+        ember_product_hvx(ember_significands_hvx(x), by->significand);
+    const HVX_Vector size = ember_nearest_hvx(product, ember_quantize_shift_hvx(by, x));
+    const HVX_Vector number = ember_signed_hvx(size, Q6_Vw_vasr_VwR(x, 31));
+    return ember_unless_nan_hvx(by, x, Q6_Vw_vadd_VwVw(number, by->zero_point));
+}
+
 // --- for other roundings -------------------------------------------------------------
 
 // x times the factor, without its sign, is product * 2^-right; it is 0 below a quarter,
@@ -58,13 +85,6 @@ typedef struct ember_quotient_hvx {
     HVX_Vector product;
     HVX_Vector right; // EMBER_RIGHT_MIN to EMBER_RIGHT_MAX
 } ember_quotient_hvx_t;
-
-INLINE HVX_Vector ember_quantize_shift_hvx(const ember_quantize_hvx_t *by,
-                                           HVX_Vector x) {
-    const HVX_Vector twice = Q6_Vw_vasl_VwR(x, 1);
-    const HVX_Vector exponent = Q6_Vuw_vlsr_VuwR(twice, EMBER_SIGNIFICAND_BITS + 1);
-    return Q6_Vw_vsub_VwVw(by->right, exponent);
-}
 
 INLINE ember_quotient_hvx_t ember_quotient_hvx(const ember_quantize_hvx_t *by,
                                                HVX_Vector x) {
@@ -81,14 +101,6 @@ INLINE ember_quotient_hvx_t ember_quotient_hvx(const ember_quantize_hvx_t *by,
 INLINE HVX_Vector ember_fraction_hvx(HVX_Vector product, HVX_Vector right) {
     const HVX_Vector left = Q6_Vw_vsub_VwVw(Q6_V_vsplat_R(EMBER_RIGHT_MAX), right);
     return Q6_V_vand_VV(Q6_Vw_vasl_VwVw(product, left), Q6_V_vsplat_R(INT32_MAX));
-}
-
-// `number`, or what NaN becomes where x is one.
-INLINE HVX_Vector ember_unless_nan_hvx(const ember_quantize_hvx_t *by, HVX_Vector x,
-                                       HVX_Vector number) {
-    const HVX_Vector infinite = Q6_V_vsplat_R((int32_t)0xff000000);
-    return Q6_V_vmux_QVV(Q6_Q_vcmp_gt_VuwVuw(Q6_Vw_vasl_VwR(x, 1), infinite),
-                         by->nothing, number);
 }
 
 // Four vectors of words become the results.

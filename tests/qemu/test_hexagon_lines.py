@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 from quantised_lines import (
+    Affine,
     Chosen,
     Dequantised,
     Embedding,
     Quantised,
+    Sum,
     near_ties,
     special,
 )
@@ -69,12 +71,26 @@ def chosen(folder: Path, count: int, random: np.random.Generator) -> None:
     Chosen(x, False).write(folder / f"choose_nan_{count}")
 
 
+def sums(folder: Path, count: int, random: np.random.Generator) -> None:
+    a, b = random.integers(-128, 128, (2, _LINES, count)).astype(np.int8)
+    for exponents in range(-12, 13, 6):
+        affine = [
+            Affine(2.0 ** random.uniform(-8, 8), int(random.integers(-128, 128)))
+            for _ in range(2)
+        ]
+        to = Affine(2.0 ** (exponents + random.uniform(0, 2)), 3)
+        Sum(a, b, *affine, to).write(folder / f"add_{count}_{exponents}")
+    unsigned = [Affine(0.02 * n, 100 + n, DType.UINT8) for n in range(1, 4)]
+    case = Sum(a.view(np.uint8), b.view(np.uint8), *unsigned)
+    case.write(folder / f"add_{count}_uint8")
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("lines")
     for count in _COUNTS:
         random = np.random.default_rng(count)
-        for write in (quantised, read_back, chosen):
+        for write in (quantised, read_back, chosen, sums):
             write(made, count, random)
     return made
 

@@ -199,3 +199,50 @@ class Chosen:
         one_call.write(
             folder, f"{_NAMESPACE}{name}", schema, arguments, self.results()
         )
+
+
+# --- add ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Affine:
+    """The scale, rounded to float32, and the zero point of one operand."""
+
+    scale: float
+    zero: int
+    dtype: DType = DType.INT8
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        return (0, 255) if self.dtype is DType.UINT8 else (-128, 127)
+
+    def real(self, x: Array) -> Array:
+        return (x.astype(np.float32) - np.float32(self.zero)) * np.float32(self.scale)
+
+
+@dataclass(frozen=True)
+class Sum:
+    a: Array
+    b: Array
+    of_a: Affine
+    of_b: Affine
+    to: Affine
+
+    def result(self) -> Array:
+        total = self.of_a.real(self.a) + self.of_b.real(self.b)
+        steps = np.rint(total * np.float32(1.0 / self.to.scale))
+        cut = np.clip(steps + np.float32(self.to.zero), *self.to.limits)
+        return cut.astype(self.to.dtype.numpy)
+
+    def write(self, folder: Path) -> None:
+        schema = ", ".join(
+            f"float {name}_scale, int {name}_zero_point, int {name}_quant_min,"
+            f" int {name}_quant_max"
+            for name in ("a", "b", "out")
+        )
+        schema = f"Tensor a, {schema}".replace(" float b_", " Tensor b, float b_")
+        given: list[Any] = []
+        for array, of in ((self.a, self.of_a), (self.b, self.of_b), (None, self.to)):
+            given += [] if array is None else [array]
+            given += [of.scale, of.zero, *of.limits]
+        _write(folder, "add.out", schema, given, self.result())

@@ -9,10 +9,12 @@ from pathlib import Path
 
 import numpy as np
 from quantised_lines import (
+    Affine,
     Chosen,
     Dequantised,
     Embedding,
     Quantised,
+    Sum,
     below_powers,
     near_ties,
     special,
@@ -76,3 +78,17 @@ for title, lines in (
     for name, of_all in (("token", False), ("tensor", True)):
         chosen = Chosen(lines.astype(np.float32), of_all)
         chosen.write(HERE / f"choose_{name}_{title}")
+
+pairs = random.integers(-128, 128, (2, 1, 200)).astype(np.int8)
+pairs[:, 0, :4] = [[-128, 127, -128, 5], [-128, 127, 127, -3]]
+for name, of_a, of_b, to in (
+    ("near", Affine(0.031, 5), Affine(0.017, -3), Affine(0.04, 1)),
+    ("apart", Affine(2.0**-9, -128), Affine(3.0, 127), Affine(2.5, 0)),
+    ("ties", Affine(0.5, 0), Affine(0.25, 0), Affine(0.5, 100)),
+    ("cancel", Affine(0.3, 5), Affine(0.3, -3), Affine(2.0**-20, -9)),
+    ("far", Affine(0.1, -9000), Affine(0.1, 0), Affine(1.0, 0)),
+):
+    Sum(*pairs, of_a, of_b, to).write(HERE / f"add_{name}")
+unsigned_pairs = pairs.view(np.uint8)
+of_bytes = [Affine(scale, 130, DType.UINT8) for scale in (0.02, 0.03, 0.05)]
+Sum(*unsigned_pairs, *of_bytes).write(HERE / "add_uint8")
