@@ -3,7 +3,7 @@
 #include "kernels/quantized/quantize_hvx.h"
 #include "kernels/quantized/quantize_per_tensor_f32.h"
 
-enum { FEW = 32 };
+enum { FEW = 24 }; // elements, for which portable C takes fewer packets
 
 // Whether vectors take a scale and a zero point.
 static bool takes(const ember_quantize_f32_t *s, float factor, float zero) {
@@ -17,8 +17,7 @@ static int32_t run(void *state) {
     float factor, zero;
 
     ember_affine_f32_read(&s->affine, &factor, &zero);
-    if (s->affine.count < FEW || !takes(s, factor, zero) ||
-        !ember_quantize_f32_apart(s)) {
+    if (!takes(s, factor, zero) || !ember_quantize_f32_apart(s)) {
         return ember_quantize_f32_run(state);
     }
     const ember_quantize_to_hvx_t to = {(int32_t)zero, (int32_t)s->low,
@@ -38,7 +37,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    const bool range = s->low <= 0.0f && s->high >= 0.0f && affine->count <= 1 << 28;
+    const bool range = s->low <= 0.0f && s->high >= 0.0f && affine->count >= FEW &&
+                       affine->count <= 1 << 28;
     const bool constant = affine->scale == NULL && affine->zero == NULL;
     return range && (!constant || takes(s, affine->factor, affine->zero_point))
                ? EMBER_OK
