@@ -37,10 +37,10 @@ APART void put_backwards(unsigned char *to, const unsigned char *from, size_t si
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size) {
-    if (size >= MANY || (size >= FEW && !are_words_apart(to, from))) {
-        put_forwards(to, from, size);
-    } else {
+    if (size < FEW || (size < MANY && are_words_apart(to, from))) {
         copy_forwards(to, from, size);
+    } else {
+        put_forwards(to, from, size);
     }
     return to;
 }
