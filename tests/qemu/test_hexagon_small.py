@@ -1,5 +1,5 @@
-"""Small int8 calls of random shapes: Hexagon's vectors take them only where they take no
-more packets than portable C."""
+"""Small int8 calls of random shapes: Hexagon's vectors take them only where they take
+no more packets than portable C."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from ember.toolchain import emulator
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
-# What only moves data calls functions that also ask whether bytes are many.
-_MOVES = ("pad_", "transpose_transpose")
+# What only moves data calls functions that also ask whether bytes are many; softmax
+# takes the fewer packets the more numbers repeat.
+_SOME = ("pad_", "transpose_transpose", "softmax")
 _MOST = 1.1
 _TABLE = 2  # packets for one candidate more
 
@@ -36,7 +37,7 @@ def test_small_layers_take_no_more_packets_than_portable_c() -> None:
     slower = []
     for name, each in vectors.items():
         before, after = portable[name].instructions or 0, each.instructions or 0
-        most = _MOST if any(word in name for word in _MOVES) else 1.0
+        most = _MOST if any(word in name for word in _SOME) else 1.0
         if after > before * most + _TABLE:
             slower.append(f"{name}: {after} packets, {before} without")
     assert slower == []

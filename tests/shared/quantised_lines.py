@@ -196,9 +196,7 @@ class Chosen:
         schema = f"({schema}, *, Tensor(a!) scale_out, Tensor(b!) zero_point_out) -> "
         schema += "(Tensor(a!), Tensor(b!))"
         arguments = [self.x, *given]
-        one_call.write(
-            folder, f"{_NAMESPACE}{name}", schema, arguments, self.results()
-        )
+        one_call.write(folder, f"{_NAMESPACE}{name}", schema, arguments, self.results())
 
 
 # --- add ------------------------------------------------------------------------------

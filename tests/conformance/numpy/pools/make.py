@@ -1,5 +1,5 @@
-"""cortex_m::quantized_avg_pool2d.out and quantized_max_pool2d.out of few channels, whose
-windows vectors compute together; running this file writes the cases again.
+"""cortex_m::quantized_avg_pool2d.out and quantized_max_pool2d.out of few channels,
+whose windows vectors compute together; running this file writes the cases again.
 
 NumPy computes what is expected, in float32 as the dialect's Python does, window by
 window.
