@@ -14,6 +14,7 @@ NAME = "keyword_spotting"
 FOLDER = application.FOLDER / NAME
 recording = application.module(NAME, "recording")
 evaluate = application.module(NAME, "evaluate")
+rules = application.module(NAME, "rules")
 Word, Decision = recording.Word, recording.Decision
 
 # The headers of the firmware, for this computer.
@@ -86,17 +87,17 @@ def row_of(*scores: int) -> list[list[int]]:
     return [[0, 0, score, *[0] * 7] for score in scores]
 
 
-def test_a_word_is_heard_when_five_results_agree() -> None:
-    assert list(recording.decide(row_of(166, 166, 166, 166, 164), 1200)) == []
-    agreeing = row_of(166, 166, 166, 166, 165)
-    assert list(recording.decide(agreeing, 1200)) == [Decision("up", 6000)]
-    loud = row_of(255, 255, 255, 64)
-    assert list(recording.decide(loud, 1200)) == [Decision("up", 4800)]
+def test_a_word_is_heard_when_four_results_agree() -> None:
+    assert list(recording.decide(row_of(141, 140, 140, 139), 1200)) == []
+    agreeing = row_of(141, 140, 140, 140)
+    assert list(recording.decide(agreeing, 1200)) == [Decision("up", 4800)]
+    loud = row_of(255, 255, 51)
+    assert list(recording.decide(loud, 1200)) == [Decision("up", 3600)]
 
 
 def test_a_word_counts_once() -> None:
     heard = list(recording.decide(row_of(*[255] * 16), 1))
-    assert [decision.at for decision in heard] == [4, 10, 16]
+    assert [decision.at for decision in heard] == [3, 9, 15]
 
 
 def test_the_firmware_has_the_same_rule(parts: ctypes.CDLL) -> None:
@@ -113,6 +114,35 @@ def test_the_firmware_has_the_same_rule(parts: ctypes.CDLL) -> None:
     expected = recording.decide(results.astype(int).tolist(), 1)
     assert heard == [(decision.word, decision.at) for decision in expected]
     assert len(heard) > 100
+
+
+# ---- the rule that is chosen ---------------------------------------------------------
+
+STEP = 1600
+
+
+def stream_of(scores: list[int], words: list[recording.Word]) -> rules.Heard:
+    return rules.Heard(np.array(row_of(*scores), float), STEP, words)
+
+
+def test_a_rule_hears_words_and_leaves_talk_alone() -> None:
+    words = stream_of([0] * 10 + [200] * 5 + [0] * 15, [Word("up", 14400, 20000)])
+    talk = stream_of([0] * 10 + [170] * 9 + [0] * 11, [])
+    rule, (of_words, of_talk) = rules.best([words, talk])
+    assert (of_words.right, of_words.false_alarms, of_talk.false_alarms) == (1, 0, 0)
+    assert 170 * rule.row < rule.threshold <= 200 * rule.row
+    assert rule.hold == 5  # 0.9 s of 0.2 s each
+
+
+def test_a_false_alarm_outweighs_a_word() -> None:
+    words = stream_of([0] * 10 + [170] * 5 + [0] * 15, [Word("up", 14400, 20000)])
+    talk = stream_of([0] * 10 + [200] * 9 + [0] * 11, [])
+    _, (of_words, of_talk) = rules.best([words, talk])
+    assert (of_words.right, of_talk.false_alarms) == (0, 0)
+
+
+def test_every_rule_can_be_reached() -> None:
+    assert all(0 < x.threshold <= 255 * x.row for x in rules.candidates(STEP))
 
 
 # ---- the score -----------------------------------------------------------------------

@@ -37,7 +37,7 @@ class Rule:
     hold: int
 
 
-RULES = {"network": Rule(5, 829, 6), "small": Rule(2, 306, 4)}
+RULES = {"network": Rule(4, 561, 6), "small": Rule(2, 294, 3)}
 
 
 @dataclass(frozen=True)
