@@ -68,9 +68,9 @@ struct ember_node {
 typedef struct ember_volatile {
     ember_method_t *method;
     const ember_operator_t *operation;
-    ember_run_fn run;     // of the candidate that was prepared last
-    void *state;          // large enough for every candidate
-    uint64_t held;        // high word: the clock when the state held last, 0: prepare it
+    ember_run_fn run; // of the candidate that was prepared last
+    void *state;      // large enough for every candidate
+    uint64_t held;    // high word: the clock when the state held last, 0: prepare it
     uint32_t instruction; //   again; low word: steps of run
     uint32_t slot_count;
     ember_slot_t *slots[]; // (slot_count,): what its arguments depend on

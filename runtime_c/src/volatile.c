@@ -146,8 +146,7 @@ static bool is_stale(const ember_volatile_t *node) {
         if (slot->source != NO_SOURCE) {
             const uint32_t source = (uint32_t)slot->source;
             slot = ember_method_slot(node->method, source);
-            if ((slot != NULL && slot->stamp > held) ||
-                is_list(node->method, source)) {
+            if ((slot != NULL && slot->stamp > held) || is_list(node->method, source)) {
                 return true;
             }
         }

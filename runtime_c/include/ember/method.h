@@ -70,13 +70,13 @@ typedef struct ember_method {
     const ember_span_t *cleared; // (cleared_count,): what ember_method_reset() sets to
     ember_span_t temp;           //   zero; NULL: all planned memory
     size_t temp_used;            // bytes of scratch that the largest node needs
-    uint32_t list_items;    // items of lists that one load, or one node prepared again,
-    uint32_t credit;        //   may visit, and those left
-    bool changes;           // found while loading as a fixed method
-    bool in_scratch;        // a tensor read since is in temp, at least in part
-    uint64_t now;           // high word: a clock, moved on whenever a slot changes; low
-    uint32_t left_high;     //   word: as `left_high`, of the budget's rest in an execute
-    uint64_t work;          // steps of one pass over all fixed nodes
+    uint32_t list_items; // items of lists that one load, or one node prepared again,
+    uint32_t credit;     //   may visit, and those left
+    bool changes;        // found while loading as a fixed method
+    bool in_scratch;     // a tensor read since is in temp, at least in part
+    uint64_t now;        // high word: a clock, moved on whenever a slot changes; low
+    uint32_t left_high;  //   word: as `left_high`, of the budget's rest in an execute
+    uint64_t work;       // steps of one pass over all fixed nodes
     uint64_t volatile_work; // of all volatile nodes, for their largest shapes
     uint64_t *work_before;  // (instruction_count,), of them; only with `parts`
     uint64_t budget;        // steps one execute may take

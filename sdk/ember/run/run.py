@@ -375,4 +375,3 @@ def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[Node
             cycles=summed(item.cycles for item in costs),
             inside=traced.inside.get(index, ()) if traced else (),
         )
-

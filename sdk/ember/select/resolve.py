@@ -61,7 +61,9 @@ class Call:
     @property
     def steps(self) -> int:
         """Bound of the work of the kernel, by the largest shapes."""
-        return max((c.steps for c in self.candidates if c.kernel == self.kernel), default=0)
+        return max(
+            (c.steps for c in self.candidates if c.kernel == self.kernel), default=0
+        )
 
     @property
     def is_gap(self) -> bool:

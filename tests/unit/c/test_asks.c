@@ -323,7 +323,8 @@ static void a_call_borrows_from_the_upper_half(void) {
         CHECK_EQ(ember_method_execute(method, NULL), EMBER_OK);
         CHECK_EQ(ember_method_left(method), upper + spare - 7);
         ember_method_set_budget(method, method->work + spare);
-        CHECK_EQ(ember_method_execute(method, NULL), spare < 7 ? EMBER_BUDGET : EMBER_OK);
+        CHECK_EQ(ember_method_execute(method, NULL),
+                 spare < 7 ? EMBER_BUDGET : EMBER_OK);
     }
     CHECK_EQ(prepares, 0);
     toy_probe = NULL;
