@@ -30,6 +30,18 @@ static inline uint32_t dot(const int8_t *x, const int8_t *w, int32_t count,
     return sum;
 }
 
+// The same of elements `column` apart with weights `tap` apart.
+static inline uint32_t dot_apart(const int8_t *x, int32_t column, const int8_t *w,
+                                 int32_t tap, int32_t count, int32_t offset) {
+    uint32_t sum = 0;
+    for (; count > 0; count--) {
+        sum += (uint32_t)((*x + offset) * *w);
+        x += column;
+        w += tap;
+    }
+    return sum;
+}
+
 // The products of one filter, whose weights under neighbouring taps are `tap` apart.
 static inline uint32_t sum_window(const ember_conv_s8_t *s, const window_t *at,
                                   const int8_t *x, const int8_t *w, int32_t tap) {
@@ -42,6 +54,8 @@ static inline uint32_t sum_window(const ember_conv_s8_t *s, const window_t *at,
             w + (ptrdiff_t)(ky * s->width.kernel + at->width.first) * tap;
         if (at->column == s->depth && tap == s->depth) { // one run of bytes
             sum += dot(from, by, across * tap, s->x_offset);
+        } else if (s->depth == 1) {
+            sum += dot_apart(from, at->column, by, tap, across, s->x_offset);
         } else {
             for (int32_t kx = 0; kx < across; kx++) {
                 sum += dot(from, by, s->depth, s->x_offset);

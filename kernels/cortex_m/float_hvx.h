@@ -57,6 +57,12 @@ INLINE HVX_Vector ember_nearest_hvx(HVX_Vector product, HVX_Vector shift) {
     return ember_rounded_hvx(ember_cut_hvx(product), right, half);
 }
 
+// The bits of floats become integers in the same order, NaN beyond both ends; and back.
+INLINE HVX_Vector ember_turned_hvx(HVX_Vector bits) {
+    const HVX_Vector sign = Q6_Vw_vasr_VwR(bits, 31);
+    return Q6_V_vxor_VV(bits, Q6_Vuw_vlsr_VuwR(sign, 1));
+}
+
 // Numbers with the signs of others: negative where those are.
 INLINE HVX_Vector ember_signed_hvx(HVX_Vector x, HVX_Vector sign) {
     return Q6_Vw_vsub_VwVw(Q6_V_vxor_VV(x, sign), sign);

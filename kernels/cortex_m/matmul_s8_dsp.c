@@ -13,13 +13,11 @@ enum { FOUR = 4, ROWS = 4, CHUNK = 64, MOST = 1 << 14 }; // elements of a row
 static const int32_t no_bias = 0;
 
 // A row of a becomes words.
-FAST void widen(const ember_matmul_s8_dsp_t *dsp, const int8_t *a) {
-    const ember_matmul_s8_t *s = &dsp->matmul;
-    const uint32_t offset = ember_both_dsp(s->a_offset);
-    const int32_t rest = s->inner % FOUR;
-    uint32_t *to = dsp->words;
+FAST void widen(uint32_t *to, const int8_t *a, int32_t inner, int32_t a_offset) {
+    const uint32_t offset = ember_both_dsp(a_offset);
+    const int32_t rest = inner % FOUR;
 
-    for (int32_t left = s->inner / FOUR; left > 0; left--) {
+    for (int32_t left = inner / FOUR; left > 0; left--) {
         const uint32_t word = ember_word_dsp(a);
         to[0] = ember_sxtab16(offset, word);
         to[1] = ember_sxtab16_odd(offset, word);
@@ -45,20 +43,19 @@ FAST int32_t sum_row(const int8_t *b, const uint32_t *a, int32_t blocks) {
 
 // Sums of products with `count` rows of b from `b` on, a multiple of four or less than
 // that.
-static void sum_rows(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int32_t count,
-                     int32_t sums[CHUNK]) {
-    const int32_t inner = dsp->matmul.inner;
+static void sum_rows(const uint32_t *words, int32_t inner, const int8_t *b,
+                     int32_t count, int32_t *sums) {
     const int32_t blocks = inner / FOUR, rest = inner % FOUR;
     const int32_t by_four = blocks > 0 ? count & -ROWS : 0;
 
     if (by_four > 0) {
-        ember_tiles_4x1(sums, by_four / ROWS, b, inner, dsp->words, blocks);
+        ember_tiles_4x1(sums, by_four / ROWS, b, inner, words, blocks);
     }
     for (int32_t i = by_four; i < count; i++) {
-        sums[i] = sum_row(b + i * inner, dsp->words, blocks);
+        sums[i] = sum_row(b + i * inner, words, blocks);
     }
     for (int32_t i = 0; rest > 0 && i < count; i++) {
-        const uint32_t *a = dsp->words + 2 * blocks;
+        const uint32_t *a = words + 2 * blocks;
         const uint32_t word = ember_part_dsp(b + i * inner + blocks * FOUR, rest);
         sums[i] = ember_add_four(sums[i], word, a[0], a[1]);
     }
@@ -111,7 +108,7 @@ static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c
             at = s->columns - ROWS;
             count = ROWS;
         }
-        sum_rows(dsp, b + at * s->inner, count, sums);
+        sum_rows(dsp->words, s->inner, b + at * s->inner, count, sums);
         if (ending == NULL) {
             scale(s, sums, count, base, at, c + at);
         } else {
@@ -123,13 +120,20 @@ static void run_row(const ember_matmul_s8_dsp_t *dsp, const int8_t *b, int8_t *c
 
 void ember_matmul_s8_dsp_sums(const ember_matmul_s8_dsp_t *dsp, const int8_t *a,
                               const int8_t *b, int32_t count, int32_t *sums) {
-    const int32_t base = base_of(&dsp->matmul, a);
+    const ember_matmul_s8_t *s = &dsp->matmul;
+    const int32_t base = base_of(s, a);
 
-    widen(dsp, a);
-    sum_rows(dsp, b, count, sums);
+    widen(dsp->words, a, s->inner, s->a_offset);
+    sum_rows(dsp->words, s->inner, b, count, sums);
     for (int32_t i = 0; base != 0 && i < count; i++) {
         sums[i] = (int32_t)((uint32_t)sums[i] + (uint32_t)base);
     }
+}
+
+void ember_matmul_s8_dsp_products(uint32_t *words, int32_t inner, const int8_t *a,
+                                  const int8_t *b, int32_t count, int32_t *sums) {
+    widen(words, a, inner, 0);
+    sum_rows(words, inner, b, count, sums);
 }
 
 size_t ember_matmul_s8_dsp_bytes(int32_t inner) {
@@ -145,7 +149,7 @@ SMALL void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp,
 
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t i = 0; i < s->rows; i++) {
-            widen(dsp, a);
+            widen(dsp->words, a, s->inner, s->a_offset);
             run_row(dsp, b, c, base_of(s, a), ending);
             a += s->inner;
             c += s->columns;

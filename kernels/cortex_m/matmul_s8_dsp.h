@@ -29,5 +29,8 @@ void ember_matmul_s8_dsp_run(const ember_matmul_s8_dsp_t *dsp,
 size_t ember_matmul_s8_dsp_bytes(int32_t inner);
 void ember_matmul_s8_dsp_sums(const ember_matmul_s8_dsp_t *dsp, const int8_t *a,
                               const int8_t *b, int32_t count, int32_t *sums);
+// The same without offsets: of `inner` > 0 elements, with words for them.
+void ember_matmul_s8_dsp_products(uint32_t *words, int32_t inner, const int8_t *a,
+                                  const int8_t *b, int32_t count, int32_t *sums);
 
 #endif // EMBER_KERNELS_CORTEX_M_MATMUL_S8_DSP_H

@@ -104,9 +104,9 @@ ember_status_t ember_pool_s16_prepare(ember_node_t *node, ember_pool_s8_t *pool,
     return read(node, pool, out, EMBER_S16);
 }
 
-// Clips window `at` of a dimension to the image: [*first, past).
-static int32_t cut(int32_t at, int32_t size, const ember_pool_s8_t *pool, uint32_t d,
-                   int32_t *first) {
+int32_t ember_pool_s8_cut(const ember_pool_s8_t *pool, uint32_t d, int32_t at,
+                          int32_t *first) {
+    const int32_t size = d == 0 ? pool->in.height : pool->in.width;
     const int32_t start = at * pool->stride[d] - pool->padding[d];
     const int32_t past = start + pool->kernel[d];
     *first = start > 0 ? start : 0;
@@ -119,7 +119,7 @@ static void run_row(const ember_pool_s8_t *pool, ember_pool_s8_fn one,
     int32_t first;
 
     for (int32_t i = 0; i < pool->out.width; i++) {
-        window.columns = cut(i, pool->in.width, pool, 1, &first);
+        window.columns = ember_pool_s8_cut(pool, 1, i, &first);
         window.x = x + first * pool->in.column;
         one(state, window, y);
         y += pool->out.column;
@@ -132,7 +132,7 @@ void ember_pool_s8_run(const ember_pool_s8_t *pool, ember_pool_s8_fn one,
 
     for (int32_t n = 0; n < pool->batches; n++) {
         for (int32_t i = 0; i < pool->out.height; i++) {
-            const int32_t rows = cut(i, pool->in.height, pool, 0, &first);
+            const int32_t rows = ember_pool_s8_cut(pool, 0, i, &first);
             run_row(pool, one, state,
                     pool->x + n * pool->in.batch + first * pool->in.row,
                     pool->y + n * pool->out.batch + i * pool->out.row, rows);

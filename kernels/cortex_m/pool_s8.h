@@ -61,6 +61,11 @@ typedef void (*ember_pool_s8_fn)(const void *state, ember_window_s8_t window,
 void ember_pool_s8_run(const ember_pool_s8_t *pool, ember_pool_s8_fn one,
                        const void *state);
 
+// The part of window `at` of dimension `d` (0: rows) inside the image: from `*first`
+// on, as many as returned.
+int32_t ember_pool_s8_cut(const ember_pool_s8_t *pool, uint32_t d, int32_t at,
+                          int32_t *first);
+
 // Whether channels are adjacent on both sides.
 static inline bool ember_pool_s8_channels_last(const ember_pool_s8_t *pool) {
     return pool->in.channel == 1 && pool->out.channel == 1;

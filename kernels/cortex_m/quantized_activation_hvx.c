@@ -4,6 +4,8 @@
 #include "kernels/cortex_m/quantized_activation.h"
 #include "kernels/cortex_m/table_hvx.h"
 
+enum { FEW = 11 }; // elements, for which portable C takes fewer packets
+
 static int32_t run(void *state) {
     const ember_lut_s8_t *s = state;
 
@@ -12,7 +14,13 @@ static int32_t run(void *state) {
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_lut_s8_prepare(node, state);
+    const ember_lut_s8_t *s = state;
+    const ember_status_t status = ember_lut_s8_prepare(node, state);
+
+    if (status == EMBER_OK && s->count < FEW) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "activation_hvx: few elements");
+    }
+    return status;
 }
 
 EMBER_KERNEL(quantized_activation_hvx, ember_lut_s8_t);

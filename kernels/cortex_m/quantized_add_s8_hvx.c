@@ -5,6 +5,7 @@
 #include "kernels/cortex_m/scale_hvx.h"
 
 enum { HEADROOM = 20, LEFT_MAX = 2 }; // operands have 9 bits
+enum { FEW = 10 }; // elements of a row, for which portable C takes fewer packets
 
 // How an operand becomes a sum: its words are shifted to the left, then scaled.
 typedef struct operand {
@@ -71,9 +72,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_add_s8_t *s = state;
     const ember_status_t status = ember_add_s8_prepare(node, state);
 
-    if (status == EMBER_OK &&
-        (!ember_pair_s8_dense(&s->pair) || !is_scale(s->a, LEFT_MAX) ||
-         !is_scale(s->b, LEFT_MAX) || !is_scale(s->y, 0))) {
+    if (status == EMBER_OK && (!ember_pair_s8_dense(&s->pair) || s->pair.count < FEW ||
+                               !is_scale(s->a, LEFT_MAX) || !is_scale(s->b, LEFT_MAX) ||
+                               !is_scale(s->y, 0))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_add_hvx: steps");
     }
     return status;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_avg_pool2d with HVX, 32 channels at a time. Contract and formula:
+// quantized_avg_pool2d with HVX, 128 channels at a time. Contract and formula:
 // quantized_avg_pool2d.h.
 //
 // A window's mean, as twice its value plus half a step, is the quotient of two
 // integers: it is estimated with the inverse of the divisor and corrected by the
 // remainder.
 #include "kernels/cortex_m/pool_ties_hvx.h"
-
-enum { LANES = 32 };
+#include "kernels/cortex_m/pools_hvx.h"
 
 // Four vectors of sums of up to 128 channels.
 static void sum_of(const ember_image_s8_t *image, ember_window_s8_t window,
@@ -73,9 +72,9 @@ INLINE HVX_Vector mean_of(const division_t *by, HVX_Vector sum, HVX_Vector *doub
     return Q6_Vw_vadd_VwVw(Q6_Vw_vadd_VwVw(near, less), by->zero);
 }
 
-// Binary places of the elements of small windows, a power of two; 0 for others.
-static int32_t places_of(ember_window_s8_t window) {
-    const int32_t count = window.rows * window.columns;
+// Binary places of `count`, the elements of small windows, a power of two; 0 for
+// others.
+static int32_t places_of(int32_t count) {
     const bool power = (count & (count - 1)) == 0;
     return power && count <= EMBER_TIES_HVX ? __builtin_ctz((uint32_t)count) : 0;
 }
@@ -110,8 +109,8 @@ static void settle_small(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
     }
     EMBER_HVX_UNROLL
     for (int v = 0; v < 4; v++) {
-        const HVX_Vector ties =
-            ember_ties_means_hvx(&by, sums[v], errors[v], places_of(window));
+        const HVX_Vector ties = ember_ties_means_hvx(
+            &by, sums[v], errors[v], places_of(window.rows * window.columns));
         const HVX_VectorPred clear = Q6_Q_vcmp_eq_VwVw(doubts[v], zero);
         means[v] = Q6_V_vmux_QVV(clear, means[v], Q6_Vw_vadd_VwVw(ties, point));
     }
@@ -135,12 +134,13 @@ static void settle(const ember_avg_pool_s8_t *s, ember_window_s8_t window,
     }
 }
 
-static void one(const void *state, ember_window_s8_t window, int8_t *y) {
+static void one(const void *state, ember_window_s8_t window, int32_t channels,
+                int8_t *y) {
     const ember_avg_pool_s8_t *s = state;
     const division_t by = division_of(s, window);
-    const int32_t places = places_of(window);
+    const int32_t places = places_of(window.rows * window.columns);
 
-    for (int32_t left = s->pool.channels; left > 0; left -= EMBER_HVX) {
+    for (int32_t left = channels; left > 0; left -= EMBER_HVX) {
         HVX_Vector sums[4], means[4], doubts[4];
         sum_of(&s->pool.in, window, left, sums);
         EMBER_HVX_UNROLL
@@ -162,14 +162,34 @@ static void one(const void *state, ember_window_s8_t window, int8_t *y) {
     }
 }
 
+// What lies between windows may be computed for nothing, unless many means of it were
+// in doubt, and computed again.
+static bool gaps_of(const ember_avg_pool_s8_t *s) {
+    const int32_t count = s->pool.kernel[0] * s->pool.kernel[1];
+    return count % 2 != 0 || places_of(count) != 0;
+}
+
+// The packets that a vector takes, and an element in portable C.
+static bool pays(const ember_avg_pool_s8_t *s) {
+    const int64_t taps = ember_pools_hvx_taps(&s->pool);
+    const int64_t of_tap = places_of((int32_t)taps) != 0 ? 110 : 10;
+    return ember_pools_hvx_pays(&s->pool, gaps_of(s), 200 + of_tap * taps,
+                                45 + 2 * taps);
+}
+
 static int32_t run(void *state) {
     const ember_avg_pool_s8_t *s = state;
-    ember_pool_s8_run(&s->pool, one, s);
+    ember_pools_hvx_run(&s->pool, gaps_of(s), one, s);
     return EMBER_OK;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_avg_pool_s8_prepare_last(node, state);
+    const ember_status_t status = ember_avg_pool_s8_prepare_last(node, state);
+
+    if (status == EMBER_OK && !pays(state)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "avg_pool2d_hvx: few channels");
+    }
+    return status;
 }
 
 EMBER_KERNEL(quantized_avg_pool2d_hvx, ember_avg_pool_s8_t);

@@ -4,6 +4,8 @@
 #include "kernels/cortex_m/quantized_mul.h"
 #include "kernels/cortex_m/scale_hvx.h"
 
+enum { FEW = 4 }; // elements of a row, for which portable C takes fewer packets
+
 static void row(const void *state, const int8_t *a, const int8_t *b, int8_t *y,
                 uint32_t count) {
     const ember_mul_s8_t *s = state;
@@ -38,7 +40,13 @@ static int32_t run(void *state) {
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_mul_s8_dense_prepare(node, state);
+    const ember_mul_s8_t *s = state;
+    const ember_status_t status = ember_mul_s8_dense_prepare(node, state);
+
+    if (status == EMBER_OK && s->pair.count < FEW) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "quantized_mul_hvx: few");
+    }
+    return status;
 }
 
 EMBER_KERNEL(quantized_mul_hvx, ember_mul_s8_t);

@@ -65,20 +65,38 @@
     }                                                                                  \
     EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
 
+enum { EMBER_EXTREMUM_FEW_HVX = 8 }; // elements of a row; portable C takes fewer
+
+// Rows that are long enough for HVX. One of the operands may be a number for a row.
+static inline ember_status_t ember_extremum_hvx_prepare(ember_node_t *node,
+                                                        void *state) {
+    const ember_pair_s8_t *s = state;
+    const ember_status_t status = ember_pair_s8_plain_prepare(node, state);
+
+    if (status == EMBER_OK &&
+        (s->count < EMBER_EXTREMUM_FEW_HVX || s->a.step > 1 || s->b.step > 1)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "extremum_hvx: few, or steps");
+    }
+    return status;
+}
+
 // With HVX, 128 at a time: VECTORS(a, b) of vectors.
 #define EMBER_EXTREMUM_S8_HVX(VECTORS)                                                 \
+    static HVX_Vector some(const int8_t *x, int32_t step, int32_t left) {              \
+        return step == 0 ? Q6_Vb_vsplat_R(*x) : ember_load_left_hvx(x, left);          \
+    }                                                                                  \
     static void row(const void *state, const int8_t *pa, const int8_t *pb, int8_t *y,  \
                     uint32_t count) {                                                  \
-        (void)state;                                                                   \
+        const ember_pair_s8_t *s = state;                                              \
         for (int32_t left = (int32_t)count; left > 0; left -= EMBER_HVX) {             \
-            const HVX_Vector first = ember_load_left_hvx(pa, left);                    \
-            const HVX_Vector second = ember_load_left_hvx(pb, left);                   \
+            const HVX_Vector first = some(pa, s->a.step, left);                        \
+            const HVX_Vector second = some(pb, s->b.step, left);                       \
             ember_store_left_hvx(y, VECTORS(first, second), left);                     \
-            pa += EMBER_HVX;                                                           \
-            pb += EMBER_HVX;                                                           \
+            pa += EMBER_HVX * s->a.step;                                               \
+            pb += EMBER_HVX * s->b.step;                                               \
             y += EMBER_HVX;                                                            \
         }                                                                              \
     }                                                                                  \
-    EMBER_EXTREMUM_S8_RUN(ember_pair_s8_dense_prepare)
+    EMBER_EXTREMUM_S8_RUN(ember_extremum_hvx_prepare)
 
 #endif // EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H

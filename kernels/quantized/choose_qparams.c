@@ -1,25 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // choose_qparams: the scale and zero point that map a tensor's range, 0 included,
-// to the quantised one.
-#include "ember/node.h"
+// to the quantised one. Contract: choose_qparams.h.
+#include "kernels/quantized/choose_qparams.h"
+
 #include "kernels/engine/affine.h"
 #include "kernels/engine/mathf.h"
-#include "kernels/quantized/qparams.h"
 
 enum { SELF, LOWEST, HIGHEST, EPSILON, DTYPE, SCALE, ZERO_POINT };
-
-typedef struct choose {
-    const void *x;
-    void *scale;
-    void *zero_point;
-    float epsilon; // the least scale
-    int32_t low;
-    int32_t high;
-    uint32_t count;
-    uint8_t x_dtype;
-    uint8_t scale_dtype;
-    uint8_t zero_dtype;
-} choose_t;
 
 // A float cast to int32 like PyTorch's.
 static int32_t to_s32(double number) {
@@ -29,10 +16,7 @@ static int32_t to_s32(double number) {
 
 // The float arithmetic of PyTorch's observers: a float16 range is rounded to float16
 // until it is combined with the epsilon, a float32.
-static int32_t run(void *state) {
-    const choose_t *s = state;
-    const ember_extent_t extent = ember_extent_of(
-        s->x_dtype, s->x, (int32_t)ember_dtype_size(s->x_dtype), s->count);
+void ember_choose_qparams_put(const ember_choose_qparams_t *s, ember_extent_t extent) {
     const double steps = (double)s->high - (double)s->low;
     const double width = ember_rounded(s->x_dtype, extent.high - extent.low);
     double scale = ember_rounded(s->x_dtype, width / steps);
@@ -45,12 +29,11 @@ static int32_t run(void *state) {
     zero = zero > s->high ? s->high : zero;
     ember_put_double(s->scale_dtype, s->scale, scale);
     ember_put_int(s->zero_dtype, s->zero_point, zero);
-    return EMBER_OK;
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
+ember_status_t ember_choose_qparams_prepare(ember_node_t *node, void *state) {
     static const int32_t one[] = {1};
-    choose_t *s = state;
+    ember_choose_qparams_t *s = state;
     ember_tensor_t x;
     ember_tensor_t scale;
     ember_tensor_t zero;
@@ -85,4 +68,15 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
                : EMBER_UNSUPPORTED;
 }
 
-EMBER_KERNEL(choose_qparams, choose_t);
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_choose_qparams_prepare(node, state);
+}
+
+static int32_t run(void *state) {
+    const ember_choose_qparams_t *s = state;
+    const int32_t size = (int32_t)ember_dtype_size(s->x_dtype);
+    ember_choose_qparams_put(s, ember_extent_of(s->x_dtype, s->x, size, s->count));
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(choose_qparams, ember_choose_qparams_t);

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // choose_qparams_per_token_asymmetric: a scale and a zero point to int8 for each line
-// along the last dimension.
+// along the last dimension. Contract: choose_qparams_per_token_asymmetric.h.
+#include "kernels/quantized/choose_qparams_per_token_asymmetric.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "ember/node.h"
 #include "kernels/engine/affine.h"
-#include "kernels/quantized/qparams.h"
 
 enum { SELF, DTYPE, SCALE, ZERO_POINT };
-enum { OPERANDS = 3 };
+enum { OPERANDS = EMBER_CHOOSE_TOKENS_OPERANDS };
 
 #define LOW  (-128.0)
 #define HIGH 127.0
-
-typedef struct choose {
-    char *x;
-    char *scale;
-    char *zero_point;
-    uint32_t count; // elements of a line
-    int32_t step;   // bytes
-    uint8_t x_dtype;
-    uint8_t scale_dtype;
-    uint8_t zero_dtype;
-    uint8_t dims;                              // of the table; 0: no lines
-    int32_t table[EMBER_WALK_ITEMS(OPERANDS)]; // {size, scale, zero point, x}
-} choose_t;
 
 static double clamped(double number, double low, double high) {
     const double least = number < low ? low : number;
@@ -45,9 +32,9 @@ static double zero_point_of(uint32_t dtype, ember_extent_t extent, double scale)
     return nearbyint(clamped(zero, LOW, HIGH));
 }
 
-static void choose(const choose_t *s, const char *x, char *scale_at, char *zero_at) {
+static void choose(const ember_choose_tokens_t *s, ember_extent_t extent,
+                   char *scale_at, char *zero_at) {
     const double epsilon = ember_rounded(s->x_dtype, 1.1920928955078125e-7);
-    const ember_extent_t extent = ember_extent_of(s->x_dtype, x, s->step, s->count);
     const double width = ember_rounded(s->x_dtype, extent.high - extent.low);
     const double scale =
         ember_larger(ember_rounded(s->x_dtype, width / (HIGH - LOW)), epsilon);
@@ -56,11 +43,11 @@ static void choose(const choose_t *s, const char *x, char *scale_at, char *zero_
     ember_put_double(s->scale_dtype, scale_at, scale);
 }
 
-static int32_t run(void *state) {
-    const choose_t *s = state;
+void ember_choose_tokens_run(const ember_choose_tokens_t *s,
+                             ember_extent_fn extent_of) {
     ember_walk_t walk;
     if (s->dims == 0) {
-        return EMBER_OK;
+        return;
     }
     const int32_t *row = s->table + (OPERANDS + 1) * (s->dims - 1u);
     ember_walk_start(&walk, s->table, s->dims, OPERANDS);
@@ -69,17 +56,17 @@ static int32_t run(void *state) {
     walk.at[2] = s->x;
     do {
         for (int32_t i = 0; i < row[0]; i++) {
-            choose(s, walk.at[2] + (ptrdiff_t)i * row[3],
+            const char *x = walk.at[2] + (ptrdiff_t)i * row[3];
+            choose(s, extent_of(s->x_dtype, x, s->step, s->count),
                    walk.at[0] + (ptrdiff_t)i * row[1],
                    walk.at[1] + (ptrdiff_t)i * row[2]);
         }
     } while (ember_walk_next(&walk));
-    return EMBER_OK;
 }
 
 // The walk over all dimensions except the last of x.
-static void fill(choose_t *s, const ember_tensor_t *x, const ember_tensor_t *scale,
-                 const ember_tensor_t *zero) {
+static void fill(ember_choose_tokens_t *s, const ember_tensor_t *x,
+                 const ember_tensor_t *scale, const ember_tensor_t *zero) {
     int32_t rows[EMBER_MAX_RANK * (OPERANDS + 1)];
     int32_t strides[OPERANDS][EMBER_MAX_RANK];
     const uint32_t lines = x->rank - 1u;
@@ -100,8 +87,8 @@ static void fill(choose_t *s, const ember_tensor_t *x, const ember_tensor_t *sca
     memcpy(s->table, rows, s->dims * (OPERANDS + 1u) * sizeof(*rows));
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    choose_t *s = state;
+ember_status_t ember_choose_tokens_prepare(ember_node_t *node, void *state) {
+    ember_choose_tokens_t *s = state;
     int32_t sizes[EMBER_MAX_RANK];
     ember_tensor_t x;
     ember_tensor_t scale;
@@ -121,12 +108,12 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    *s = (choose_t){.x = x.data,
-                    .scale = scale.data,
-                    .zero_point = zero.data,
-                    .x_dtype = x.dtype,
-                    .scale_dtype = scale.dtype,
-                    .zero_dtype = zero.dtype};
+    *s = (ember_choose_tokens_t){.x = x.data,
+                                 .scale = scale.data,
+                                 .zero_point = zero.data,
+                                 .x_dtype = x.dtype,
+                                 .scale_dtype = scale.dtype,
+                                 .zero_dtype = zero.dtype};
     if (!ember_is_real(x.dtype) || !ember_is_real(scale.dtype) ||
         ember_is_real(zero.dtype)) {
         return EMBER_UNSUPPORTED;
@@ -141,4 +128,13 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return s->dims > 0 ? EMBER_OK : EMBER_UNSUPPORTED;
 }
 
-EMBER_KERNEL(choose_qparams_per_token_asymmetric, choose_t);
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_choose_tokens_prepare(node, state);
+}
+
+static int32_t run(void *state) {
+    ember_choose_tokens_run(state, ember_extent_of);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(choose_qparams_per_token_asymmetric, ember_choose_tokens_t);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dequantize_per_channel and _per_token with HVX, int8 to float32: lines of elements
-// that are side by side and have one scale and one zero point.
+// dequantize_per_channel and _per_token with HVX, int8 or uint8 to float32: lines of
+// elements that are side by side and have one scale and one zero point.
 #ifndef EMBER_KERNELS_QUANTIZED_DEQUANTIZE_LINES_HVX_H
 #define EMBER_KERNELS_QUANTIZED_DEQUANTIZE_LINES_HVX_H
 

@@ -77,7 +77,7 @@ ember_status_t ember_quantize_f32_prepare(ember_node_t *node, void *state) {
     return ember_node_status(node);
 }
 
-bool ember_quantize_f32_is_normal(const ember_quantize_f32_t *s) {
+static bool is_normal(const ember_quantize_f32_t *s) {
     const ember_affine_f32_t *affine = &s->affine;
     return affine->scale == NULL && affine->zero == NULL &&
            affine->factor >= FACTOR_MIN && affine->factor <= FACTOR_MAX;
@@ -85,7 +85,7 @@ bool ember_quantize_f32_is_normal(const ember_quantize_f32_t *s) {
 
 bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s) {
     const float zero = s->affine.zero_point;
-    return ember_quantize_f32_is_normal(s) && s->affine.integers == EMBER_S8 &&
+    return is_normal(s) && s->affine.integers == EMBER_S8 &&
            s->low == (float)INT8_MIN && s->high == (float)INT8_MAX &&
            zero >= (float)INT8_MIN && zero <= (float)INT8_MAX;
 }

@@ -16,10 +16,8 @@ EMBER_MUST_USE ember_status_t ember_quantize_f32_prepare(ember_node_t *node,
 int32_t ember_quantize_f32_run(void *state);
 
 // For variants: whether scale and zero point are constants of the program, for which
-// denormals of x or of the scale are zeros.
-bool ember_quantize_f32_is_normal(const ember_quantize_f32_t *s);
-
-// Whether that is so for an int8 tensor with the full range of int8.
+// denormals of x or of the scale are zeros, and the tensor is of int8 with all its
+// range.
 bool ember_quantize_f32_is_plain(const ember_quantize_f32_t *s);
 
 // Whether y is disjoint from x, so that a block can be computed again.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// add: dequantises two tensors to float32, adds them, and quantises the sum.
+// add: dequantises two tensors to float32, adds them, and quantises the sum. Contract:
+// quantized_add.h.
+#include "kernels/quantized/quantized_add.h"
+
 #include <string.h>
 
 #include "kernels/engine/affine.h"
@@ -7,21 +10,9 @@
 
 enum { A, A_SCALE, A_ZERO, B = 5, B_SCALE, B_ZERO };
 enum { OUT_SCALE = 10, OUT_ZERO, LOWEST, HIGHEST, OUT };
-enum { BLOCK = EMBER_AFFINE_BLOCK, OPERANDS = 3 };
+enum { BLOCK = EMBER_AFFINE_BLOCK, OPERANDS = EMBER_QUANTIZED_ADD_OPERANDS };
 
-typedef struct add {
-    char *data[OPERANDS]; // y, a, b
-    float zero[OPERANDS];
-    float scale[OPERANDS]; // of y: its inverse
-    float low;
-    float high;
-    float worst; // what NaN becomes
-    uint8_t dtypes[OPERANDS];
-    uint8_t dims; // of the table; 0: no elements
-    int32_t table[EMBER_WALK_ITEMS(OPERANDS)];
-} add_t;
-
-static void compute(const add_t *s, ember_affine_numbers_t *a,
+static void compute(const ember_quantized_add_t *s, ember_affine_numbers_t *a,
                     const ember_affine_numbers_t *b, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const float sum = (a->f32[i] - s->zero[1]) * s->scale[1] +
@@ -31,7 +22,8 @@ static void compute(const add_t *s, ember_affine_numbers_t *a,
     }
 }
 
-static void run_row(const add_t *s, const ember_walk_t *walk, const int32_t *row) {
+static void run_row(const ember_quantized_add_t *s, const ember_walk_t *walk,
+                    const int32_t *row) {
     ember_affine_numbers_t a;
     ember_affine_numbers_t b;
     for (int32_t i = 0; i < row[0]; i += BLOCK) {
@@ -47,21 +39,20 @@ static void run_row(const add_t *s, const ember_walk_t *walk, const int32_t *row
     }
 }
 
-static int32_t run(void *state) {
-    const add_t *s = state;
+void ember_quantized_add_walk(const ember_quantized_add_t *s,
+                              ember_quantized_add_fn add_row) {
     ember_walk_t walk;
     if (s->dims == 0) {
-        return EMBER_OK;
+        return;
     }
     ember_walk_start(&walk, s->table, s->dims, OPERANDS);
     memcpy(walk.at, s->data, sizeof(s->data));
     do {
-        run_row(s, &walk, s->table + (s->dims - 1u) * (OPERANDS + 1u));
+        add_row(s, &walk, s->table + (s->dims - 1u) * (OPERANDS + 1u));
     } while (ember_walk_next(&walk));
-    return EMBER_OK;
 }
 
-static void read_numbers(add_t *s, ember_node_t *node) {
+static void read_numbers(ember_quantized_add_t *s, ember_node_t *node) {
     static const uint8_t scales[OPERANDS] = {OUT_SCALE, A_SCALE, B_SCALE};
     static const uint8_t zeros[OPERANDS] = {OUT_ZERO, A_ZERO, B_ZERO};
     for (uint32_t k = 0; k < OPERANDS; k++) {
@@ -71,7 +62,7 @@ static void read_numbers(add_t *s, ember_node_t *node) {
     }
 }
 
-static bool read_range(add_t *s, ember_node_t *node) {
+static bool read_range(ember_quantized_add_t *s, ember_node_t *node) {
     const int64_t least = ember_node_int(node, LOWEST);
     const int64_t most = ember_node_int(node, HIGHEST);
     int64_t low = 0;
@@ -83,8 +74,8 @@ static bool read_range(add_t *s, ember_node_t *node) {
     return known && low <= least && least <= most && most <= high;
 }
 
-static ember_status_t prepare(ember_node_t *node, void *state) {
-    add_t *s = state;
+ember_status_t ember_quantized_add_prepare(ember_node_t *node, void *state) {
+    ember_quantized_add_t *s = state;
     ember_tensor_t tensors[OPERANDS];
     const ember_tensor_t *const operands[OPERANDS] = {&tensors[0], &tensors[1],
                                                       &tensors[2]};
@@ -118,4 +109,13 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     return s->dims > 0 ? EMBER_OK : EMBER_UNSUPPORTED;
 }
 
-EMBER_KERNEL(quantized_add, add_t);
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_quantized_add_prepare(node, state);
+}
+
+static int32_t run(void *state) {
+    ember_quantized_add_walk(state, run_row);
+    return EMBER_OK;
+}
+
+EMBER_KERNEL(quantized_add, ember_quantized_add_t);

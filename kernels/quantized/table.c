@@ -54,8 +54,7 @@ static void scale_numbers(const ember_table_t *s, uint32_t index, float *x,
     ember_round_to(s->scale_dtype, x, count);
 }
 
-// Row `index` of the table, to y.
-static void write_row(const ember_table_t *s, uint32_t index, char *y) {
+void ember_table_write_row(const ember_table_t *s, uint32_t index, char *y) {
     const uint8_t *row = s->weight + (size_t)index * (s->columns / (8u / s->bits));
     const uint32_t groups = s->columns / s->group;
     const int32_t size = (int32_t)ember_dtype_size(s->y_dtype);
@@ -72,7 +71,7 @@ static void write_row(const ember_table_t *s, uint32_t index, char *y) {
     }
 }
 
-int32_t ember_table_run(const ember_table_t *s) {
+int32_t ember_table_run(const ember_table_t *s, ember_table_fn write_row) {
     const size_t index_size = ember_dtype_size(s->index_dtype);
     const size_t y_row = (size_t)s->columns * ember_dtype_size(s->y_dtype);
     for (uint32_t i = 0; i < s->count; i++) {

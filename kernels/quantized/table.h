@@ -33,15 +33,19 @@ typedef struct ember_table {
 EMBER_MUST_USE ember_status_t ember_table_prepare(ember_table_t *table,
                                                   ember_node_t *node, uint32_t bits);
 
+// Writes row `index` of the table to y.
+typedef void (*ember_table_fn)(const ember_table_t *table, uint32_t index, char *y);
+void ember_table_write_row(const ember_table_t *table, uint32_t index, char *y);
+
 // Returns EMBER_OK or EMBER_DATA_RANGE.
-int32_t ember_table_run(const ember_table_t *table);
+int32_t ember_table_run(const ember_table_t *table, ember_table_fn write_row);
 
 #define EMBER_TABLE_KERNEL(NAME, BITS)                                                 \
     static ember_status_t prepare(ember_node_t *node, void *state) {                   \
         return ember_table_prepare(state, node, (BITS));                               \
     }                                                                                  \
     static int32_t run(void *state) {                                                  \
-        return ember_table_run(state);                                                 \
+        return ember_table_run(state, ember_table_write_row);                          \
     }                                                                                  \
     EMBER_KERNEL(NAME, ember_table_t)
 

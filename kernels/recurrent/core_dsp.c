@@ -3,16 +3,13 @@
 // recurrent.h.
 #include "kernels/recurrent/numbers.h"
 
-#include <arm_dsp.h>
+#include <arm_dsp_gates.h>
 
 #include "kernels/cortex_m/matmul_s8_dsp.h"
 
 static void sums(const ember_products_s8_t *of, const int8_t *a) {
-    const ember_matmul_s8_dsp_t dsp = {
-        .matmul = {.inner = of->inner},
-        .words = of->working,
-    };
-    ember_matmul_s8_dsp_sums(&dsp, a, of->weights, of->rows, of->sums);
+    ember_matmul_s8_dsp_products(of->working, of->inner, a, of->weights, of->rows,
+                                 of->sums);
 }
 
 static inline int32_t scaled(int32_t sum, uint32_t shift, int32_t multiplier) {
@@ -30,19 +27,27 @@ static void gates(const ember_gates_task_t *task) {
     const int32_t *sums_x = task->sums_x, *sums_h = task->sums_h;
     const int32_t *by_x = task->by_x, *by_h = task->by_h, *bias = task->bias;
     const uint32_t shift_x = task->shift_x, shift_h = task->shift_h;
-    const int32_t count = task->count;
+    const int32_t by_four = sums_h != NULL ? task->count & ~3 : 0;
     int16_t *to = task->gates;
 
-    if (sums_h == NULL) {
-        for (int32_t j = 0; j < count; j++) {
-            to[j] = gate_of(scaled(sums_x[j], shift_x, by_x[j]), 0, bias[j]);
-        }
-        return;
+    if (by_four > 0) {
+        const ember_gates_dsp_t fours = {
+            .x = sums_x,
+            .h = sums_h,
+            .by_x = by_x,
+            .by_h = by_h,
+            .bias = bias,
+            .gates = to,
+            .end = to + by_four,
+            .shift_x = (int32_t)shift_x,
+            .shift_h = (int32_t)shift_h,
+        };
+        ember_gates_dsp(&fours);
     }
-    for (int32_t j = 0; j < count; j++) {
-        const int32_t of_x = scaled(sums_x[j], shift_x, by_x[j]);
-        const int32_t of_h = scaled(sums_h[j], shift_h, by_h[j]);
-        to[j] = gate_of(of_x, of_h, bias[j]);
+    for (int32_t j = by_four; j < task->count; j++) {
+        const int32_t x = scaled(sums_x[j], shift_x, by_x[j]);
+        const int32_t h = sums_h == NULL ? 0 : scaled(sums_h[j], shift_h, by_h[j]);
+        to[j] = gate_of(x, h, bias[j]);
     }
 }
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and gates of recurrent layers with Helium. Contract: recurrent.h.
-#include <string.h>
-
 #include "kernels/cortex_m/matmul_s8_mve.h"
 #include "kernels/cortex_m/products_mve.h"
 #include "kernels/recurrent/numbers.h"
@@ -11,10 +9,17 @@ static size_t bytes(int32_t inner) {
     return 0;
 }
 
+static void clear(int32_t *sums, int32_t count) {
+    for (; count > 0; count -= EMBER_LANES_S32) {
+        vstrwq_p_s32(sums, vdupq_n_s32(0), vctp32q((uint32_t)count));
+        sums += EMBER_LANES_S32;
+    }
+}
+
 static void sums(const ember_products_s8_t *of, const int8_t *a) {
     const ember_matmul_s8_t matmul = {.inner = of->inner};
 
-    memset(of->sums, 0, (size_t)of->rows * sizeof(*of->sums));
+    clear(of->sums, of->rows);
     ember_matmul_s8_mve_sums(&matmul, of->sums, a, of->weights, of->rows, of->sums);
 }
 

@@ -26,6 +26,12 @@ INLINE int32_t ember_tanh_dsp(const int16_t *middle, int32_t twice) {
     return 2 * ember_sigmoid_dsp(middle, twice) - (1 << EMBER_ONE_S16);
 }
 
+// round(a * tanh, 15), of tanh's sigmoid of twice the number.
+INLINE int32_t ember_times_tanh_dsp(int32_t a, int32_t sigmoid) {
+    const int32_t half = 1 << (EMBER_ONE_S16 - 1);
+    return (a * (sigmoid - half) + half / 2) >> (EMBER_ONE_S16 - 1);
+}
+
 // Outputs, as loops keep it in registers.
 typedef struct ember_result_dsp {
     int32_t multiplier;

@@ -8,9 +8,12 @@
 
 enum { MANY = 128 }; // bytes; below this, vectors do not pay
 
+// What uses vectors has a frame, which small copies do without.
+#define APART static __attribute__((noinline))
+
 // Loads before it stores, like everything here: the areas may overlap if `to` is the
 // lower one.
-static void put_forwards(unsigned char *to, const unsigned char *from, size_t size) {
+APART void put_forwards(unsigned char *to, const unsigned char *from, size_t size) {
     for (; size >= EMBER_HVX; size -= EMBER_HVX) {
         ember_hvx_store_any(to, ember_hvx_load_any(from));
         to += EMBER_HVX;
@@ -22,7 +25,7 @@ static void put_forwards(unsigned char *to, const unsigned char *from, size_t si
     }
 }
 
-static void put_backwards(unsigned char *to, const unsigned char *from, size_t size) {
+APART void put_backwards(unsigned char *to, const unsigned char *from, size_t size) {
     for (; size >= EMBER_HVX; size -= EMBER_HVX) {
         const size_t at = size - EMBER_HVX;
         ember_hvx_store_any(to + at, ember_hvx_load_any(from + at));
@@ -34,10 +37,10 @@ static void put_backwards(unsigned char *to, const unsigned char *from, size_t s
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size) {
-    if (size >= MANY || (size >= FEW && !are_words_apart(to, from))) {
-        put_forwards(to, from, size);
-    } else {
+    if (size < FEW || (size < MANY && are_words_apart(to, from))) {
         copy_forwards(to, from, size);
+    } else {
+        put_forwards(to, from, size);
     }
     return to;
 }
@@ -53,7 +56,7 @@ void *memmove(void *to, const void *from, size_t size) {
     return to;
 }
 
-static void set_many(unsigned char *to, int value, size_t size) {
+APART void set_many(unsigned char *to, int value, size_t size) {
     const HVX_Vector bytes = Q6_Vb_vsplat_R(value);
 
     for (; size >= EMBER_HVX; size -= EMBER_HVX, to += EMBER_HVX) {

@@ -56,7 +56,7 @@ def odd_rows(count: int, *lengths: int) -> Exported:
 def cancelling(group: int, count: int) -> Exported:
     """Sums of int4 in groups that become float16: terms are large and cancel, so what
     is left is what was rounded in XNNPACK's four sums, and where these were added. Rows
-    are whole numbers of their scales; the second one's zero point is not 0."""
+    are integer multiples of their scales; the second one's zero point is not 0."""
     k, columns = 1024, 10
     scales = (torch.rand(columns, 16) - torch.randint(0, 4, (columns, 16))).exp2()
     weights = 1 - 0.4 * torch.rand(columns, k // 2)

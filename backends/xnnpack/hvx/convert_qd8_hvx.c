@@ -4,6 +4,7 @@
 #include "backends/xnnpack/nodes/convert_qd8.h"
 #include "elements_hvx.h"
 #include "floats_hvx.h"
+#include "kernels/quantized/extent_hvx.h"
 
 enum { FEW = 16 }; // numbers of a row
 
@@ -12,41 +13,10 @@ static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) 
                                             : EMBER_UNSUPPORTED;
 }
 
-// The minimum and the maximum of all lanes, in the first lane.
-INLINE void reduce(HVX_Vector *low, HVX_Vector *high) {
-    EMBER_HVX_UNROLL
-    for (int bytes = EMBER_HVX / 2; bytes >= 4; bytes /= 2) {
-        *low = Q6_Vw_vmin_VwVw(*low, Q6_V_vror_VR(*low, bytes));
-        *high = Q6_Vw_vmax_VwVw(*high, Q6_V_vror_VR(*high, bytes));
-    }
-}
-
-static float number_of(HVX_Vector rising) {
-    union {
-        HVX_Vector vector;
-        int32_t words[EMBER_HVX / 4];
-    } lanes;
-    ember_hvx_store(&lanes.vector, xnn_hvx_turned(rising));
-    return ember_float_from((uint32_t)lanes.words[0]);
-}
-
-// Of the floats as integers in the same order; NaN is beyond both ends.
 static ember_xnn_limits_t limits_of(const float *x, uint32_t length) {
-    HVX_Vector low = Q6_V_vzero();
-    HVX_Vector high = Q6_V_vzero();
-    for (int32_t left = (int32_t)length; left > 0; left -= 32) {
-        HVX_Vector some = ember_load_left_hvx((const int8_t *)x, left * 4);
-        const int32_t count = ember_hvx_hidden(left);
-        if (count < 32) {
-            some = Q6_V_vand_QV(Q6_Q_vsetq_R(count * 4), some);
-        }
-        some = xnn_hvx_turned(some);
-        low = Q6_Vw_vmin_VwVw(low, some);
-        high = Q6_Vw_vmax_VwVw(high, some);
-        x += 32;
-    }
-    reduce(&low, &high);
-    return (ember_xnn_limits_t){number_of(low), number_of(high)};
+    ember_xnn_limits_t limits;
+    ember_extent_hvx(x, length, &limits.low, &limits.high);
+    return limits;
 }
 
 static ember_xnn_limits_t limits_of_few(const float *x, uint32_t length) {

@@ -53,19 +53,14 @@ static inline int32_t xnn_hvx_rising(float x) {
     return bits < 0 ? bits ^ INT32_MAX : bits;
 }
 
-INLINE HVX_Vector xnn_hvx_turned(HVX_Vector bits) {
-    const HVX_Vector sign = Q6_Vw_vasr_VwR(bits, 31);
-    return Q6_V_vxor_VV(bits, Q6_Vuw_vlsr_VuwR(sign, 1));
-}
-
 INLINE xnn_hvx_limits_t xnn_hvx_limits(const ember_xnn_node_t *node) {
     return (xnn_hvx_limits_t){Q6_V_vsplat_R(xnn_hvx_rising(node->low)),
                               Q6_V_vsplat_R(xnn_hvx_rising(node->high))};
 }
 
 INLINE HVX_Vector xnn_hvx_limited(HVX_Vector bits, const xnn_hvx_limits_t *limits) {
-    const HVX_Vector rising = xnn_hvx_turned(bits);
-    return xnn_hvx_turned(
+    const HVX_Vector rising = ember_turned_hvx(bits);
+    return ember_turned_hvx(
         Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(rising, limits->low), limits->high));
 }
 

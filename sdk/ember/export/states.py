@@ -133,7 +133,8 @@ class Explicit:
                         observer(state)
 
     def narrowed(self, graph: Any) -> Explicit:
-        """With int16 for states that a graph takes to int16 first, and from it last."""
+        """With integers for states that a graph takes to them first, and from them
+        last: int16, and int8 of recurrent layers."""
         if not self.states:
             return self
         inputs = [node for node in graph.graph.nodes if node.op == "placeholder"]
@@ -142,7 +143,7 @@ class Explicit:
         first = len(results) - len(states)
         for at, name in enumerate(states):
             node, result = inputs[at - len(states)], results[first + at]
-            steps = _steps_to_int16(node, result)
+            steps = _steps_to_integers(node, result)
             if steps:
                 states[name] = steps[0].target(states[name], *steps[0].args[1:])
                 results[first + at] = result.args[0]
@@ -206,8 +207,8 @@ def _name(node: Any) -> str:
     return str(packet).removeprefix("aten.")
 
 
-def _steps_to_int16(state: Any, result: Any) -> list[Any]:
-    """The users of a state, if all take it to int16 as `result` comes from there."""
+def _steps_to_integers(state: Any, result: Any) -> list[Any]:
+    """The users of a state, if all take it to integers as `result` comes from there."""
     int16, users = need("torch").int16, list(state.users)
     if "dequantize_per_tensor" not in str(getattr(result, "target", "")):
         return []
@@ -215,10 +216,14 @@ def _steps_to_int16(state: Any, result: Any) -> list[Any]:
         "quantize_per_tensor" in str(user.target)
         and user.args[0] is state
         and user.args[1:] == result.args[1:]
-        and user.args[5] == int16
+        and (user.args[5] == int16 or _feeds_layers(user))
         for user in users
     )
     return users if same else []
+
+
+def _feeds_layers(step: Any) -> bool:
+    return all(str(user.target).startswith("ember.quantized_") for user in step.users)
 
 
 def is_in_place(node: Any) -> bool:

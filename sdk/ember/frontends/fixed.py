@@ -131,7 +131,7 @@ class Int8(torch.nn.Module):  # type: ignore[misc, name-defined]
         super().__init__()
         if not getattr(front, "int16", False) or not hasattr(front, "logs"):
             raise SdkError(
-                f"{type(front).__name__} has no features in whole numbers",
+                f"{type(front).__name__} has no features in integers",
                 hint="Int8 takes a LogMel or an MFCC with int16=True",
             )
         self.logs, self.features = front.logs, front.features

@@ -1,4 +1,4 @@
-"""Pixels of a camera become what a network takes, in whole numbers alone."""
+"""Pixels of a camera become what a network takes, in integers alone."""
 
 from __future__ import annotations
 

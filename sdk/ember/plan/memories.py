@@ -28,7 +28,7 @@ from ember.plan.traffic import Traffic
 from ember.plan.uses import RefusedError, Region, Use
 
 _STACK_PART = 8  # reads of tensors for three of the stack, and one write of it
-_EVEN = 64  # costs are kept in whole numbers, above ties
+_EVEN = 64  # costs are kept in integers, above ties
 _SLACK = 1024  # bytes that a file may grow by when constants become states
 _FREE_PART = 4  # copies leave a quarter of the application's memory alone
 

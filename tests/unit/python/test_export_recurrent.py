@@ -207,3 +207,38 @@ def test_the_operators_are_the_layers(torch: Any) -> None:
         assert notes == ()
         noise = (given - want).square().sum()
         assert 10 * torch.log10(want.square().sum() / noise) > least
+
+
+STREAMED = """
+import torch
+from torch import nn
+
+from ember.frontends import streamed
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.LSTM(8, 12)
+
+    def forward(self, x):
+        return self.rnn(x)[0]
+
+
+calibration_inputs = [(torch.randn(1, 1, 8),) for _ in range(10)]
+example_inputs = calibration_inputs[0]
+model = streamed(Network(), *example_inputs)
+"""
+
+
+def test_states_of_a_streamed_lstm_are_integers(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "step.py").write_text(STREAMED)
+    words = ["step.py", "--board", "mps2-an386", "-o", "net.bpte"]
+    code = cli.main(["export", *words, "--quantize", "int8"])
+    assert code == 0, capsys.readouterr().err
+    assert cli.main(["test", "net.bpte", "--board", "host"]) == 0
+    calls = operators()
+    assert calls.count("cortex_m::quantize_per_tensor.out") == 1  # of the input
+    assert calls.count("cortex_m::dequantize_per_tensor.out") == 1  # of the output

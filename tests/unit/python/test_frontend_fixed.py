@@ -257,7 +257,7 @@ def test_what_is_no_front_end_in_whole_numbers_is_refused(torch):
         (lambda: Spectrum(400, 160, 256), "a window of 400 samples"),
         (lambda: LogMel(floor=1e-12, int16=True), "the floor is 1e-12"),
         (lambda: LogMel(floor=2.0, int16=True), "the floor is 2"),
-        (lambda: Int8(MFCC(), 1.0), "MFCC has no features in whole numbers"),
+        (lambda: Int8(MFCC(), 1.0), "MFCC has no features in integers"),
         (lambda: Int8(Spectrum(4, 4, 4), 1.0), "Spectrum has no features"),
         (lambda: Int8(mfcc, [1.0, 2.0]), "are not those of 13 features"),
         (lambda: Int8(mfcc, float("inf")), "not a finite number"),

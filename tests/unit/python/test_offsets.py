@@ -187,8 +187,8 @@ def test_a_table_is_read(tmp_path: Path) -> None:
         ("id,lower,size\n", "no column 'upper'"),
         ("id,lower,upper,size\na,1,1,4\n", "line 2"),
         ("id,lower,upper,size\na,0,1,4\na,0,1,4\n", "twice"),
-        ("id,lower,upper,size\na,x,1,4\n", "whole numbers"),
-        ("id,lower,upper,size\na,0\n", "whole numbers"),
+        ("id,lower,upper,size\na,x,1,4\n", "must be integers"),
+        ("id,lower,upper,size\na,0\n", "must be integers"),
         ("id,lower,upper,size\n", "lists no buffers"),
     ],
 )

@@ -242,7 +242,14 @@ def _stack(graph: Any, node: Any) -> list[Any]:
 
 def _straighten(graph: Any, call: Any) -> None:
     """Take copies of states away, which quantisers would take for int8."""
-    for node in states_of(call):
+    outputs = [user for user in call.users if user.args[1] == 0]
+    kept = [
+        node
+        for output in outputs
+        for node in output.users
+        if _name(node) == "copy.default" and node.args[0] in call.args[1:]
+    ]
+    for node in [*states_of(call), *kept]:
         if _name(node) in ("clone.default", "copy.default"):
             node.replace_all_uses_with(node.args[-1])
             graph.erase_node(node)

@@ -1,4 +1,4 @@
-"""The operators ember::* on images, as PyTorch computes them: whole numbers alone, so
+"""The operators ember::* on images, as PyTorch computes them: integers alone, so
 that boards give the same bits.
 
 ember::gray_bayer(pixels, red)        (.., 2 h, 2 w) -> (.., h, w)

@@ -43,7 +43,7 @@ def _numbers(row: dict[str, str], where: str) -> tuple[int, int, int]:
     try:
         lower, upper, size = (int(row[name]) for name in _COLUMNS[1:])
     except (TypeError, ValueError):
-        raise SdkError(f"{where}: lower, upper, size must be whole numbers") from None
+        raise SdkError(f"{where}: lower, upper, size must be integers") from None
     if not (0 <= lower < upper and 0 <= size < 1 << 40):
         raise SdkError(f"{where}: 0 <= lower < upper and 0 <= size < 2^40 must hold")
     return lower, upper, size

@@ -1,6 +1,6 @@
 """Filters of samples, called once each; running this file writes the cases again. What
 is expected is computed sample by sample, in float32 in the order that kernels state, or
-in whole numbers; all of it is exact."""
+in integers; all of it is exact."""
 
 from pathlib import Path
 

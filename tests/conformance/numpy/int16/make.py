@@ -1,10 +1,14 @@
 """Layers and operators of int16, called once each; running this file writes the cases
 again. What is expected is computed sum by sum, in integers; all of it is exact."""
 
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from layers import Window, scaled
 
 from ember.cases import one_call
 from ember.cases.one_call import ChannelsLast, Constant
@@ -35,14 +39,6 @@ random = np.random.default_rng(16)
 
 def numbers(shape, least=LEAST, most=MOST):
     return random.integers(least, most + 1, shape).astype(np.int16)
-
-
-def scaled(total, multiplier, shift):
-    """total * multiplier * 2^(shift - 31), rounded twice: ties up, then from zero."""
-    high = ((int(total) << max(shift, 0)) * int(multiplier) + (1 << 30)) >> 31
-    if shift < 0:
-        high = (high + (1 << (-shift - 1)) - (high < 0)) >> -shift
-    return high
 
 
 def limited(value, ends):
@@ -103,39 +99,6 @@ def linear(name, shape, filters, *, biased=True, kind="", ends=FULL):
     one_call.write(
         HERE / name, "ember::quantized_linear_int16.out", LINEAR, arguments, [y]
     )
-
-
-@dataclass(frozen=True)
-class Window:
-    kernel: tuple[int, int]
-    steps: tuple[int, int] = (1, 1)
-    padding: tuple[int, int] = (0, 0)
-    dilation: tuple[int, int] = (1, 1)
-
-    def views(self, x):
-        """(n, h, w, c) with zeros around it -> what is under each output's taps."""
-        wide = np.pad(x, [(0, 0), *((each, each) for each in self.padding), (0, 0)])
-        pairs = zip(self.dilation, self.kernel, strict=True)
-        reach = [step * (size - 1) + 1 for step, size in pairs]
-        size = [(wide.shape[1 + i] - reach[i]) // self.steps[i] + 1 for i in range(2)]
-        for oy, ox in np.ndindex(*size):
-            top, left = oy * self.steps[0], ox * self.steps[1]
-            rows = slice(top, top + reach[0], self.dilation[0])
-            columns = slice(left, left + reach[1], self.dilation[1])
-            yield (oy, ox), size, wide[:, rows, columns]
-
-    def sums(self, x, weights, groups):
-        """By (filters, h, w, c / groups)."""
-        each, depth = len(weights) // groups, weights.shape[3]
-        sums = None
-        for (oy, ox), size, under in self.views(x):
-            if sums is None:
-                sums = np.zeros((len(x), *size, len(weights)), np.int64)
-            for f, filter in enumerate(weights):
-                group = f // each * depth
-                part = under[..., group : group + depth]
-                sums[:, oy, ox, f] = np.einsum("nhwc,hwc->n", part, filter)
-        return sums
 
 
 def conv(name, shape, filters, window, groups=1, **options):

@@ -1,11 +1,15 @@
 """Layers of int8 with weights of int4, called once each; running this file writes the
-cases again. What is expected is computed sum by sum, in whole numbers, from the bytes
+cases again. What is expected is computed sum by sum, in integers, from the bytes
 of the weights; all of it is exact."""
 
-from dataclasses import dataclass
+import sys
 from pathlib import Path
 
 import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from layers import Window, scaled
 
 from ember.cases import one_call
 from ember.cases.one_call import ChannelsLast, Constant
@@ -37,14 +41,6 @@ def weights_of(rows, count):
         byte = rows[:, 16 * block + at % half].astype(np.int64)
         made[:, k] = byte if at >= half else (byte % 16 ^ 8) * 16 - 128
     return made
-
-
-def scaled(total, multiplier, shift):
-    """total * multiplier * 2^(shift - 31), rounded twice: ties up, then from zero."""
-    high = ((int(total) << max(shift, 0)) * int(multiplier) + (1 << 30)) >> 31
-    if shift < 0:
-        high = (high + (1 << (-shift - 1)) - (high < 0)) >> -shift
-    return high
 
 
 def scales_of(filters, count, kind):
@@ -87,29 +83,6 @@ def linear(name, shape, filters, offset=0, *, biased=True, kind="", ends=(-128, 
     )
 
 
-@dataclass(frozen=True)
-class Window:
-    kernel: tuple[int, int]
-    steps: tuple[int, int] = (1, 1)
-    padding: tuple[int, int] = (0, 0)
-    dilation: tuple[int, int] = (1, 1)
-
-    def sums(self, x, weights):
-        """(n, h, w, c) with zeros around it, by (filters, h, w, c)."""
-        wide = np.pad(x, [(0, 0), *((each, each) for each in self.padding), (0, 0)])
-        pairs = zip(self.dilation, self.kernel, strict=True)
-        reach = [step * (size - 1) + 1 for step, size in pairs]
-        size = [(wide.shape[1 + i] - reach[i]) // self.steps[i] + 1 for i in range(2)]
-        sums = np.zeros((len(x), *size, len(weights)), np.int64)
-        for oy, ox in np.ndindex(*size):
-            top, left = oy * self.steps[0], ox * self.steps[1]
-            rows = slice(top, top + reach[0], self.dilation[0])
-            columns = slice(left, left + reach[1], self.dilation[1])
-            under = wide[:, rows, columns]
-            sums[:, oy, ox] = np.einsum("nhwc,fhwc->nf", under, weights)
-        return sums
-
-
 def conv(
     name, shape, filters, offset, window, *, biased=True, kind="", ends=(-128, 127)
 ):
@@ -118,7 +91,7 @@ def conv(
     x = random.integers(-128, 128, (n, h, w, c)).astype(np.int8)
     rows, bias, *scales = drawn(filters, count, biased, kind)
     weights = weights_of(rows, count).reshape(filters, *window.kernel, c)
-    sums = window.sums(x.astype(np.int64) + offset, weights)
+    sums = window.sums(x.astype(np.int64) + offset, weights, 1)
     y = outputs_of(sums, bias, 5, *scales, *ends)
     held = [Constant(rows), None if bias is None else Constant(bias)]
     lists = [window.steps, window.padding, window.dilation, window.kernel]
