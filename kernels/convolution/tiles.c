@@ -34,7 +34,7 @@ void ember_conv_tiles_run(const ember_conv_tiles_t *s, ember_tiles_gather_fn gat
     }
     const int32_t plane = s->height.out * s->width.out;
     const int32_t inner = s->channels * s->height.kernel * s->width.kernel;
-    const ptrdiff_t x_group = (ptrdiff_t)s->channels * s->height.in * s->width.in;
+    const ptrdiff_t x_group = s->channels * s->x_plane;
 
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t g = 0; g < s->groups; g++) {
@@ -105,7 +105,7 @@ ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *s, ember_node_t *nod
     if (status != EMBER_OK) {
         return status;
     }
-    if (!ember_conv_is_2d_f32(&conv) || !conv.planes) {
+    if (!ember_conv_is_2d_f32(&conv) || !conv.lines) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: layout");
     }
     s->x = (const void *)conv.x.data;
@@ -113,13 +113,15 @@ ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *s, ember_node_t *nod
     s->bias = (const void *)conv.bias;
     s->y = (void *)conv.y.data;
     s->taps = NULL;
+    s->x_plane = ember_axis_plane(&conv);
     s->batches = conv.batches;
     s->groups = conv.groups;
     s->channels = conv.channels;
     s->filters = conv.filters;
     s->height = ember_axis_of(&conv, 1);
     s->width = ember_axis_of(&conv, 2);
-    if (s->batches == 0 || (is_pointwise(&s->height) && is_pointwise(&s->width))) {
+    const bool points = is_pointwise(&s->height) && is_pointwise(&s->width);
+    if (s->batches == 0 || (points && conv.planes)) {
         return EMBER_OK;
     }
     // Weights exist, so this fits an int32_t.

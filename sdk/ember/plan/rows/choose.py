@@ -138,7 +138,7 @@ class Chooser:
         if not self.over:
             return cost
         pairs = self._pairs(chain, schedule.over(region))
-        return cost - max((each.saved for each in pairs), default=0)
+        return cost - max((0, *(each.saved for each in pairs)))
 
     def _pairs(
         self, chain: Cascade, deltas: Mapping[tuple[int, int], int]

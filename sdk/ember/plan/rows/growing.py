@@ -30,6 +30,9 @@ class Growing:
         default_factory=lambda: defaultdict(WantedInput)
     )  # by owner
     _made: set[int] = field(default_factory=set)
+    _homes: set[int] = field(default_factory=set)  # results written over what was read
+    _reader: dict[int, int] = field(default_factory=dict)  # first, by value
+    _unread: int = 0  # bytes
 
     def grow(self, call: RowCall) -> bool:
         """False where this call, and so any before it, cannot be in the range."""
@@ -45,11 +48,25 @@ class Growing:
             return False
         self.calls += 1
         self._made.add(call.out)
-        self.slab += window.room - self._room(call.out)
+        at_home = self._is_at_home(call, asked)
+        self.slab += (0 if at_home else window.room) - self._room(call.out)
+        self.slab += max(call.unread_bytes - self._unread, 0)
+        self._unread = max(call.unread_bytes, self._unread)
         del self._inputs[call.out]
         self.has_sides = self.has_sides or window.beside > 0
         for read in call.reads:
+            self._reader[read.owner] = call.out
             self._ask(asked, call, read)
+        return True
+
+    def _is_at_home(self, call: RowCall, asked: WantedRows) -> bool:
+        """Whether the window of a call is the newest row of its reader's."""
+        reader = self._reader.get(call.out)
+        if reader is None or not (cascade.is_lone(call) and asked.may_be_home):
+            return False
+        if reader in self._homes:
+            return False
+        self._homes.add(reader)
         return True
 
     def _ask(self, out: WantedRows, call: RowCall, read: RowRead) -> None:

@@ -43,7 +43,7 @@ def by_end(
     for last in range(len(lives.calls)):
         plain = lives.alive(last, last + 1) + most(scratch, last, last + 1)
         ranges.append([Range(last, last + 1, plain)])
-        if lives.may_be_over(last):
+        if lives.over_source(last) is not None:
             call = lives.calls[last]
             assert call is not None
             shared = lives.room(lives.store_of[call.out])
@@ -113,10 +113,14 @@ def _overlap(
     lives: RowLives, growing: Growing, outputs: Sequence[int], last: int
 ) -> int:
     """The most bytes that an output and an input may share."""
-    rooms = [lives.room(lives.store_of[value]) for value in outputs]
+    rooms = [
+        lives.room(lives.store_of[value])
+        for value in outputs
+        if lives.planes(value) == 1  # else its last plane is begun at once
+    ]
     return max(
         (
-            min(room, lives.room(lives.store_of[value]))
+            min(room, lives.room(lives.store_of[value]) // lives.planes(value))
             for value in growing.inputs()
             if lives.may_be_overwritten(value, last)
             for room in rooms

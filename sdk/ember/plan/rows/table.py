@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import struct
 
+from ember.plan.rows.cascade import Window
+from ember.plan.rows.reads import LEAST_FLOAT
 from ember.plan.rows.schedule import Action, Schedule, What
 
 _HEAD = struct.Struct("<HHI")
@@ -32,7 +34,7 @@ def encoded(schedule: Schedule) -> bytes:
     windows = zip(cascade.windows, cascade.starts(), strict=True)
     parts = [_HEAD.pack(len(cascade.windows), len(actions), len(schedule.steps))]
     parts += [
-        _WINDOW.pack(at, window.row_bytes, window.rows, window.fill or 0, window.beside)
+        _WINDOW.pack(at, window.row_bytes, window.rows, _byte(window), window.beside)
         for window, at in windows
     ]
     parts += [
@@ -41,6 +43,11 @@ def encoded(schedule: Schedule) -> bytes:
     ]
     parts.append(bytes(number[action] for action in schedule.steps))
     return b"".join(parts)
+
+
+def _byte(window: Window) -> int:
+    """That rows outside of the image consist of."""
+    return 0 if window.fill is None or window.fill == LEAST_FLOAT else window.fill
 
 
 def _which(schedule: Schedule, action: Action) -> int:

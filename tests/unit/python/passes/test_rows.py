@@ -19,6 +19,7 @@ from row_programs import (
     resnet_like,
     u_network,
 )
+from row_regions_of import every_region, some_give_the_same_bits, with_region
 from small_programs import CASES, KNOWN, general, here
 
 from ember import boards, cli
@@ -26,61 +27,22 @@ from ember.build import project
 from ember.build.repack import repack
 from ember.errors import SdkError
 from ember.model import Model
-from ember.plan import check, passes
+from ember.plan import passes
 from ember.plan.check import rows as check_rows
 from ember.plan.passes import edit, rows
 from ember.plan.passes.execute import Computer, Executable, compare, scenarios
 from ember.plan.replan import replan
-from ember.plan.rows import cascade, choose, reads, rewrite, row_regions, schedule
+from ember.plan.rows import cascade, choose, forms, rewrite, row_regions, schedule
 from ember.plan.rows.lives import RowLives
 from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
-from ember.program import Method, Program, types
+from ember.program import Program, types
 
 ROWS = passes.with_rows(passes.DEFAULT)
 
 
-def every_region(method: Method) -> list[Schedule]:
-    """All ranges of calls that can run by rows, each as a region."""
-    chooser = choose.Chooser(RowLives(method, KNOWN))
-    regions = []
-    for ranges in chooser.ranges():
-        for each in ranges:
-            if each.by_rows:
-                found_region = chooser.scheduled(each)
-                if found_region is not None:
-                    regions.append(found_region)
-    return regions
-
-
-def with_region(model: Model, method: Method, region: Schedule) -> Program:
-    new = rewrite.rewritten(method, [region], len(model.program.constants))
-    constants = (*model.program.constants, *new.tables)
-    made = replace(model.program, methods=(new.method,), constants=constants)
-    assert not [*check_rows.differences(method, made, new.method, new.order)]
-    plan = replan(new.method, KNOWN, check=False)
-    placed = replace(made, methods=(plan.method,))
-    assert check.problems(made, placed, KNOWN) == []
-    return placed
-
-
 @pytest.mark.parametrize("seed", range(32))
 def test_every_region_of_a_random_network_gives_the_same_bits(seed: int) -> None:
-    model = random_network(seed)
-    method = apart(model)
-    regions = every_region(method)
-    assert regions
-    random = np.random.default_rng(seed)
-    some = random.choice(len(regions), min(len(regions), 5), replace=False)
-    for number in sorted({*map(int, some), len(regions) - 1}):
-        made = with_region(model, method, regions[number])
-        same = compare(
-            here(),
-            Executable(model.program, model.content),
-            Executable.of(made),
-            scenarios(model),
-        )
-        calls = regions[number].cascade.calls
-        assert same == "same", (seed, [call.index for call in calls])
+    some_give_the_same_bits(random_network(seed), seed)
 
 
 @pytest.mark.parametrize("turn", [(2, 0, 0), (3, 1, 1), (4, 1, 0), (5, 2, 1)])
@@ -226,7 +188,7 @@ def test_readers_that_run_out_of_step_are_refused() -> None:
     early = net.conv(net.conv(x, 4, 3, 2), 4)
     model = net.model(net.plus(late, early))
     method = apart(model)
-    calls = [reads.of_call(method, n) for n in range(len(method.instructions))]
+    calls = [forms.of_call(method, n) for n in range(len(method.instructions))]
     whole = cascade.of([call for call in calls if call], frozenset(method.outputs))
     if whole is not None:
         try:
