@@ -145,8 +145,8 @@ EMBER_BANDS_INLINE void ember_conv_bands_run(const ember_conv_bands_t *s,
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t g = 0; g < s->groups; g++) {
             const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
-            ember_bands_run_plane(s, parts, line, s->x + at * s->x_plane, g * s->filters,
-                                  s->y + at * y_plane);
+            ember_bands_run_plane(s, parts, line, s->x + at * s->x_plane,
+                                  g * s->filters, s->y + at * y_plane);
         }
     }
 }

@@ -9,7 +9,7 @@
 #define LEAST 0xff800000u // -infinity as a word
 
 enum { ROWS = 2, RANK = 4 }; // the dimension of an image
-enum { TALLIES = 32 }; // nodes that are counted at a time
+enum { TALLIES = 32 };       // nodes that are counted at a time
 
 // What is copied at a time. Rows may lie anywhere.
 typedef struct __attribute__((may_alias, packed)) block {
@@ -17,15 +17,25 @@ typedef struct __attribute__((may_alias, packed)) block {
 } block_t;
 
 typedef struct __attribute__((may_alias, aligned(4))) aligned_block {
-    uint32_t words[8];
+    uint32_t words[4];
 } aligned_block_t;
+
+typedef struct __attribute__((may_alias, aligned(4))) large_block {
+    uint32_t words[16];
+} large_block_t;
 
 // memmove() to lower addresses, or to elsewhere.
 static void move(uint8_t *to, const uint8_t *from, uint32_t bytes) {
     const uintptr_t apart = (uintptr_t)from - (uintptr_t)to;
     const uintptr_t places = (uintptr_t)to | (uintptr_t)from;
 
-    if ((places & 3) == 0 && apart >= sizeof(aligned_block_t)) {
+    if ((places & 3) == 0 && apart >= sizeof(large_block_t)) {
+        for (; bytes >= sizeof(large_block_t);
+             bytes -= (uint32_t)sizeof(large_block_t)) {
+            *(large_block_t *)(void *)to = *(const large_block_t *)(const void *)from;
+            to += sizeof(large_block_t);
+            from += sizeof(large_block_t);
+        }
         for (; bytes >= sizeof(aligned_block_t);
              bytes -= (uint32_t)sizeof(aligned_block_t)) {
             *(aligned_block_t *)(void *)to =

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from float_row_programs import residual_floats
 from row_programs import (
     Network,
     apart,
@@ -200,10 +201,10 @@ def test_readers_that_run_out_of_step_are_refused() -> None:
 
 
 @pytest.mark.broad
-def test_no_table_harms_the_loader() -> None:
+@pytest.mark.parametrize("model", [resnet_like(), residual_floats(4, 16)])
+def test_no_table_harms_the_loader(model: Model) -> None:
     """Bytes of the table, of lists and of numbers of a program are changed: it is
     refused, or runs to its end within its memory."""
-    model = resnet_like()
     made = repack(model, KNOWN, ROWS)
     (region,) = row_regions.regions(made.program.methods[0])
     table = made.program.methods[0].values[region.table]
