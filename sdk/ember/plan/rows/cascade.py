@@ -9,7 +9,6 @@ only one call reads, which may write over it, lies where that call's newest row 
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -49,6 +48,12 @@ class Window:
         return self.rows * self.row_bytes
 
     @property
+    def is_lone(self) -> bool:
+        """Whether it keeps nothing from step to step but its one row."""
+        keeps = self.beside or self.renewed or self.ahead or self.rows > 1
+        return self.home is None and not keeps
+
+    @property
     def room(self) -> int:
         return 0 if self.home is not None else -(-self.size // ALIGN) * ALIGN
 
@@ -70,28 +75,6 @@ class Cascade:
     inputs: tuple[int, ...]  # values: of each window without a maker, in their order
     outputs: tuple[int, ...]  # values
     has_sides: bool = False  # windows have the columns beside the image
-
-    @property
-    def slab(self) -> int:
-        """Bytes of all windows, and of results that nobody reads."""
-        return self.unread + max((call.unread_bytes for call in self.calls), default=0)
-
-    @property
-    def unread(self) -> int:
-        """Where results begin in the slab that nobody reads, those of one call."""
-        return sum(window.room for window in self.windows)
-
-    def starts(self) -> list[int]:
-        """Where each window begins in the slab."""
-        rooms = (window.room for window in self.windows)
-        starts = [*itertools.accumulate(rooms, initial=0)][:-1]
-        for number in reversed(range(len(self.calls))):  # homes are made later
-            home = self.windows[number].home
-            if home is not None:
-                last = self.windows[home]
-                before = (last.rows - 1) * last.row_bytes + last.beside
-                starts[number] = starts[home] + before
-        return starts
 
     def moved_by(self, call: int) -> int:
         """The window that moves before a call runs: its own, or that whose newest row

@@ -133,7 +133,7 @@ class Chooser:
         calls = [call for call in lives.calls[first : last + 1] if call]
         inner = set().union(*(lives.inner(call, last) for call in calls))
         gone = (lives.room(n) for n in inner if lives.meets(n, first, last + 1))
-        cost = lives.alive(first, last + 1) - sum(gone) + chain.slab
+        cost = lives.alive(first, last + 1) - sum(gone) + region.slab.size
         cost += most(scratch, first, last + 1)
         if not self.over:
             return cost

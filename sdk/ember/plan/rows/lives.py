@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Sequence
 
 from ember.kernels import KernelList
@@ -153,6 +155,21 @@ class RowLives:
             for number in range(len(self.stores))
             if self.meets(number, first, end)
         )
+
+    def begun(self, first: int, end: int) -> int:
+        """Bytes alive at `first`, and at no moment behind it up to `end`."""
+        return sum(room for again, room in self._again[first] if again >= end)
+
+    @functools.cached_property
+    def _again(self) -> list[list[tuple[int, int]]]:
+        """By instruction, of what is alive there: when it is so again, and its room."""
+        alive: list[list[tuple[int, int]]] = [[] for _ in self.calls]
+        for number, store in enumerate(self.stores):
+            moments = [n for a, b in store.points.runs for n in range(max(a, 0), b)]
+            for moment, again in itertools.pairwise([*moments, len(alive) + 1]):
+                if moment < len(alive):
+                    alive[moment].append((again, self.room(number)))
+        return alive
 
     def inner(self, call: RowCall, last: int) -> set[int]:
         """Storages that a call needs no more in a region that ends with call `last`."""

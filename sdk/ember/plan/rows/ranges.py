@@ -74,7 +74,7 @@ def _regions_to(
         if call is None or not all(map(growing.grow, lives.parts(call)[::-1])):
             return
         if first < last:
-            alive += _begun(lives, first, last + 1)
+            alive += lives.begun(first, last + 1)
         for store in lives.inner(call, last) - inner:
             inner.add(store)
             saved_rooms += (
@@ -97,16 +97,6 @@ def _in_pieces(lives: RowLives, last: int, scratch: Sequence[int]) -> Iterator[R
         cost = lives.alive(last, last + 1) + most(scratch, last, last + 1)
         cost += growing.slab - _overlap(lives, growing, [piece.out], last)
         yield Range(last, last + 1, cost, by_rows=True, in_pieces=True)
-
-
-def _begun(lives: RowLives, first: int, end: int) -> int:
-    """Bytes alive at call `first`, and at none of those behind it up to `end`."""
-    return sum(
-        lives.room(number)
-        for number in range(len(lives.stores))
-        if lives.meets(number, first, first + 1)
-        and not lives.meets(number, first + 1, end)
-    )
 
 
 def _overlap(

@@ -102,11 +102,11 @@ class _Rewriter:
         home = self._tensor(cascade.calls[-1].out).allocation
         assert home is not None
         start = -(-self.sizes[home.memory_id] // ALIGN) * ALIGN
-        self.sizes[home.memory_id] = start + cascade.slab
+        self.sizes[home.memory_id] = start + region.slab.size
         slab = self._add(
             types.Tensor(
                 DType.UINT8,
-                (cascade.slab,),
+                (region.slab.size,),
                 (0,),
                 allocation=types.Allocation(home.memory_id, start),
             )
@@ -146,7 +146,7 @@ class _Rewriter:
     def _nodes(
         self, region: Schedule, slab: types.Allocation
     ) -> list[types.Instruction]:
-        starts = region.cascade.starts()
+        starts = region.slab.starts
         return [
             self._node(region, number, call, slab, starts)
             for number, call in enumerate(region.cascade.calls)
@@ -187,7 +187,7 @@ class _Rewriter:
             gone = sides and arg == call.padding_arg
             changed[arg] = self._with_first(old.args[arg], first, gone=gone)
         other = {value: self._empty(value) for value in call.scratch}
-        other |= self._unread(call, slab, region.cascade.unread)
+        other |= self._unread(call, slab, region.slab.unread)
         other[call.result] = out
         args = [
             changed.get(arg, self._other(value, other))

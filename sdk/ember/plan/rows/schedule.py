@@ -10,34 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 
+from ember.plan.rows import sharing
 from ember.plan.rows.cascade import Cascade, RowSource, Window
 from ember.plan.rows.reads import LEAST_FLOAT
-
-
-class What(IntEnum):
-    """EMBER_ROWS_* of kernels/rows/rows.h."""
-
-    SKIP = 0
-    FILL = 1
-    IN = 2
-    RUN = 3
-    OUT = 4
-    LEAST = 5
-
-
-@dataclass(frozen=True)
-class Action:
-    what: What
-    window: int
-    which: int = 0  # input, call or output
+from ember.plan.rows.sharing import Action, Slab, What
 
 
 @dataclass(frozen=True)
 class Schedule:
     cascade: Cascade
     steps: tuple[Action, ...]
+    slab: Slab
 
 
 class OutOfStepError(Exception):
@@ -47,8 +31,8 @@ class OutOfStepError(Exception):
 def of(cascade: Cascade, *, whole_inputs: bool = False) -> Schedule:
     """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
     that nobody reads come in, too."""
-    maker = _Maker(cascade)
-    return Schedule(cascade, maker.steps(whole_inputs=whole_inputs))
+    steps = _Maker(cascade).steps(whole_inputs=whole_inputs)
+    return Schedule(cascade, steps, sharing.slab(cascade, steps))
 
 
 class _Maker:

@@ -6,7 +6,8 @@ import struct
 
 from ember.plan.rows.cascade import Window
 from ember.plan.rows.reads import LEAST_FLOAT
-from ember.plan.rows.schedule import Action, Schedule, What
+from ember.plan.rows.schedule import Schedule
+from ember.plan.rows.sharing import Action, What
 
 _HEAD = struct.Struct("<HHI")
 _WINDOW = struct.Struct("<IIBBH")
@@ -31,7 +32,7 @@ def encoded(schedule: Schedule) -> bytes:
     cascade = schedule.cascade
     actions = list(dict.fromkeys(schedule.steps))
     number = {action: n for n, action in enumerate(actions)}
-    windows = zip(cascade.windows, cascade.starts(), strict=True)
+    windows = zip(cascade.windows, schedule.slab.starts, strict=True)
     parts = [_HEAD.pack(len(cascade.windows), len(actions), len(schedule.steps))]
     parts += [
         _WINDOW.pack(at, window.row_bytes, window.rows, _byte(window), window.beside)

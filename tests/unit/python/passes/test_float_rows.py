@@ -77,11 +77,33 @@ def test_results_over_rows_need_no_window_of_their_own() -> None:
     region = largest(apart(model))
     homes = [window.home for window in region.cascade.windows]
     assert homes[:4] == [1, 2, None, None]
-    starts = region.cascade.starts()
+    starts = region.slab.starts
     newest = starts[2] + 2 * region.cascade.windows[2].row_bytes
     assert starts[0] == starts[1] == newest
-    needed = sum(window.room for window in region.cascade.windows if not window.home)
-    assert region.cascade.slab == needed
+    needed = sum(w.room for w in region.cascade.windows if w.home is None)
+    assert region.slab.size == needed
+
+
+def test_rows_that_are_never_needed_at_once_share_memory() -> None:
+    """Two blocks one after the other, each with rows that the next layer takes at
+    once; what a block waits for does not lie there."""
+    net = FloatNetwork(6, (1, 4, 12, 12), ORDER)
+    x = net.input
+    for _ in range(2):
+        x = net.conv(net.conv(net.conv(x, 16, 1), 16, depthwise=True), 4, 1)
+    model = net.model(net.conv(x, 4))
+    method = apart(model)
+    region = largest(method)
+    windows = region.cascade.windows
+    assert region.slab.size < sum(w.room for w in windows if w.home is None)
+    made = with_region(model, method, region)
+    old = Executable(model.program, model.content)
+    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    waiting = [n for n, window in enumerate(windows) if window.rows > 1]
+    for n in waiting:
+        own = range(region.slab.starts[n], region.slab.starts[n] + windows[n].size)
+        others = {m: region.slab.starts[m] for m in range(len(windows)) if m != n}
+        assert not [m for m, at in others.items() if at in own], n
 
 
 def test_a_program_whose_results_lie_over_their_arguments_has_the_same_regions() -> (
