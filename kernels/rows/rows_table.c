@@ -30,13 +30,12 @@ static void move(uint8_t *to, const uint8_t *from, uint32_t bytes) {
     const uintptr_t places = (uintptr_t)to | (uintptr_t)from;
 
     if ((places & 3) == 0 && apart >= sizeof(large_block_t)) {
-#pragma GCC unroll 2
-        for (uint32_t left = bytes / sizeof(large_block_t); left > 0; left--) {
+        for (; bytes >= sizeof(large_block_t);
+             bytes -= (uint32_t)sizeof(large_block_t)) {
             *(large_block_t *)(void *)to = *(const large_block_t *)(const void *)from;
             to += sizeof(large_block_t);
             from += sizeof(large_block_t);
         }
-        bytes %= sizeof(large_block_t);
         for (; bytes >= sizeof(aligned_block_t);
              bytes -= (uint32_t)sizeof(aligned_block_t)) {
             *(aligned_block_t *)(void *)to =
