@@ -1,5 +1,5 @@
-"""ember::rows.out of images whose channels are planes: pools of float32 and an upsampled
-image, row by row; running this file with tests/shared on the path writes the case again.
+"""ember::rows.out of images whose channels are planes: float32 pools and an upsampled
+image, by rows; running this file with tests/shared on the path writes the case again.
 
 No exporter writes this operator: the SDK makes regions of rows when it packs.
 """
