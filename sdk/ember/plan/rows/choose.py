@@ -18,7 +18,7 @@ from ember.plan.rows.ranges import Range
 from ember.plan.rows.schedule import OutOfStepError, Schedule
 from ember.program.types import ALIGN
 
-# Parts of the least peak that are given for fewer calls in regions, and for windows with
+# Parts of the least peak, given for fewer calls in regions, and for windows that have
 # the columns beside the image.
 _SPARE, _SPARE_SIDES = 64, 18
 
