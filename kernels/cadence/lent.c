@@ -127,15 +127,3 @@ ember_status_t ember_lent_args(ember_lent_t *lent, ember_conv_s8_t *conv,
     const size_t w = lent->w == NULL ? 0 : (size_t)call.filters * (size_t)call.inner;
     return ember_lent_turned(lent, conv, node, w, call.window.last);
 }
-
-// --- run ---------------------------------------------------------------------------
-
-void ember_turn(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
-    for (int32_t i = 0; i < rows; i++) {
-        int8_t *at = to + i;
-        for (int32_t j = columns; j > 0; j--) {
-            *at = *from++;
-            at += rows;
-        }
-    }
-}

@@ -10,6 +10,7 @@
 
 #include "kernels/cadence/conv.h"
 #include "kernels/cortex_m/conv_s8.h"
+#include "kernels/movement/turn.h"
 
 // What lies otherwise in a call than an engine takes it; NULL: nothing does.
 typedef struct ember_lent {
@@ -22,11 +23,6 @@ typedef struct ember_lent {
     int32_t columns;
     bool depthwise; // one filter per channel
 } ember_lent_t;
-
-// Makes (columns, rows) of (rows, columns).
-typedef void (*ember_turn_t)(int8_t *to, const int8_t *from, int32_t rows,
-                             int32_t columns);
-void ember_turn(int8_t *to, const int8_t *from, int32_t rows, int32_t columns);
 
 // Reads a call: `conv` is what an engine shall compute. UNSUPPORTED when it is not for
 // them. `last`: channels are innermost.

@@ -20,6 +20,5 @@ EMBER_MUST_USE ember_status_t ember_lent_mve_prepare(ember_lent_mve_t *s,
                                                      const ember_conv_s8_t *conv,
                                                      ember_node_t *node);
 void ember_lent_mve_run(const ember_lent_mve_t *s);
-void ember_turn_mve(int8_t *to, const int8_t *from, int32_t rows, int32_t columns);
 
 #endif // EMBER_KERNELS_CADENCE_LENT_MVE_H

@@ -37,9 +37,9 @@ static view_t view_of(const ember_conv_s8_t *conv, bool down) {
                     each,         y_width,       each, 3 * each};
 }
 
-// Steps of a line, each of two outputs.
+// Steps of a line: two outputs, or one where they lie two elements apart.
 static int32_t steps_of(const ember_conv_s8_axis_t *along) {
-    return (along->out + 1) / 2;
+    return along->stride == 1 ? (along->out + 1) / 2 : along->out;
 }
 
 // --- lines ---------------------------------------------------------------------------
@@ -115,7 +115,7 @@ static ember_lines_run_dsp_t run_of(const ember_lines_dsp_t *s,
                                     const ember_conv_s8_t *conv, const view_t *view,
                                     const channels_t *channels) {
     const int32_t out = view->along->out, steps = steps_of(view->along);
-    const bool odd = out % 2 != 0;
+    const bool odd = view->along->stride == 1 && out % 2 != 0;
 
     return (ember_lines_run_dsp_t){
         .x = s->words,

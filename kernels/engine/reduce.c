@@ -195,8 +195,9 @@ void ember_reduce_run(const ember_reduce_t *state, const ember_reduce_io_t *io) 
         return;
     }
     ember_walk_start(&walk, state->kept_table, state->kept, 3);
-    walk.at[0] = state->value;
-    walk.at[1] = state->index;
+    // What is not wanted has steps of 0.
+    walk.at[0] = state->value != NULL ? state->value : state->index;
+    walk.at[1] = state->index != NULL ? state->index : state->value;
     walk.at[2] = (char *)(uintptr_t)state->x;
     const int32_t *row = state->kept_table + 4 * (state->kept - 1u);
     do {

@@ -176,6 +176,14 @@ static inline HVX_VectorPred Q6_Q_vcmp_gt_VuwVuw(HVX_Vector u, HVX_Vector v) {
     return q;
 }
 
+static inline HVX_VectorPred Q6_Q_vcmp_gt_VubVub(HVX_Vector u, HVX_Vector v) {
+    HVX_VectorPred q;
+    for (int i = 0; i < 128; i++) {
+        q.b[i] = (uint8_t)u.b[i] > (uint8_t)v.b[i];
+    }
+    return q;
+}
+
 static inline HVX_Vector Q6_V_vand_QV(HVX_VectorPred q, HVX_Vector u) {
     for (int i = 0; i < 128; i++) {
         u.b[i] = q.b[i] ? u.b[i] : 0;

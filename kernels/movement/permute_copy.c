@@ -34,6 +34,28 @@ ember_status_t ember_permute_copy_prepare(ember_node_t *node, void *state) {
     return ember_copy_output(state, node, OUT, &view);
 }
 
+bool ember_permute_copy_is_matrix(const ember_copy_t *copy) {
+    if (copy->rank < 2 || copy->run != copy->element_size) {
+        return false;
+    }
+    const ember_copy_dim_t rows = copy->dims[copy->rank - 1];
+    const ember_copy_dim_t columns = copy->dims[copy->rank - 2];
+    return rows.dst == (int32_t)copy->run && columns.src == (int32_t)copy->run &&
+           columns.dst == (int64_t)rows.count * rows.dst;
+}
+
+bool ember_permute_copy_is_turn(const ember_copy_t *copy) {
+    return copy->element_size == 1 && ember_permute_copy_is_matrix(copy) &&
+           copy->dims[copy->rank - 1].src == copy->dims[copy->rank - 2].count;
+}
+
+void ember_permute_copy_matrices(const ember_copy_t *copy, ember_copy_inner_fn inner) {
+    ember_copy_t walk = *copy;
+
+    walk.rank--;
+    ember_copy_walk(&walk, walk.dst, walk.src, inner);
+}
+
 static ember_status_t prepare(ember_node_t *node, void *state) {
     return ember_permute_copy_prepare(node, state);
 }

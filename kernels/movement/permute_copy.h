@@ -3,9 +3,22 @@
 #ifndef EMBER_KERNELS_MOVEMENT_PERMUTE_COPY_H
 #define EMBER_KERNELS_MOVEMENT_PERMUTE_COPY_H
 
+#include <stdbool.h>
+
 #include "kernels/engine/copy.h"
 
 EMBER_MUST_USE ember_status_t ember_permute_copy_prepare(ember_node_t *node,
                                                          void *state);
+
+// Whether the two innermost dimensions of the output are a matrix whose transpose is in
+// the input.
+bool ember_permute_copy_is_matrix(const ember_copy_t *copy);
+
+// Whether the transpose is dense, too, and elements are bytes: for ember_turn().
+bool ember_permute_copy_is_turn(const ember_copy_t *copy);
+
+// Copies such matrices by `inner`, to which copy->dims[copy->rank - 1] are the columns
+// of the source, and the dimension behind that its rows.
+void ember_permute_copy_matrices(const ember_copy_t *copy, ember_copy_inner_fn inner);
 
 #endif // EMBER_KERNELS_MOVEMENT_PERMUTE_COPY_H

@@ -4,6 +4,8 @@
 #include "kernels/movement/permute_copy.h"
 #include "kernels/movement/transpose_hvx.h"
 
+enum { ENOUGH = 1024 }; // bytes of a matrix
+
 static ember_transpose_hvx_t matrix_of(const ember_copy_t *s) {
     return (ember_transpose_hvx_t){
         .rows = s->dims[s->rank - 1].count,
@@ -14,8 +16,6 @@ static ember_transpose_hvx_t matrix_of(const ember_copy_t *s) {
     };
 }
 
-// The innermost loop of a walk that no longer includes the inner dimension of matrices:
-// that is the dimension after those in use.
 static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
     ember_copy_t whole = *copy;
 
@@ -24,29 +24,23 @@ static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
     ember_transpose_hvx(&matrix, to, from);
 }
 
-static bool is_matrix(const ember_copy_t *s) {
-    if (s->rank < 2 || s->run != s->element_size) {
-        return false;
-    }
-    const ember_copy_dim_t inner = s->dims[s->rank - 1], outer = s->dims[s->rank - 2];
+// Whether vectors are faster than single elements.
+static bool pays(const ember_copy_t *s) {
     const ember_transpose_hvx_t matrix = matrix_of(s);
-    return inner.dst == (int32_t)s->run && outer.src == (int32_t)s->run &&
-           outer.dst == (int64_t)inner.count * inner.dst &&
-           ember_transpose_hvx_pays(&matrix);
+
+    return ember_transpose_hvx_pays(&matrix) ||
+           (matrix.size == 1 && (int64_t)matrix.rows * matrix.columns >= ENOUGH);
 }
 
 static int32_t run(void *state) {
-    ember_copy_t walk = *(const ember_copy_t *)state;
-
-    walk.rank--;
-    ember_copy_walk(&walk, walk.dst, walk.src, turn);
+    ember_permute_copy_matrices(state, turn);
     return EMBER_OK;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = ember_permute_copy_prepare(node, state);
 
-    if (status == EMBER_OK && !is_matrix(state)) {
+    if (status == EMBER_OK && !(ember_permute_copy_is_matrix(state) && pays(state))) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "permute_copy_hvx: layout");
     }
     return status;

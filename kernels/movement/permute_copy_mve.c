@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // permute_copy_mve: permutes the dimensions, for elements of four bytes or one. Helium
-// gathers them four or eight at a time; works on bits, for any dtype.
+// gathers them four or eight at a time; matrices of bytes are turned as layers do it.
+// Works on bits, for any dtype.
 #include <arm_mve.h>
 
 #include "kernels/movement/permute_copy.h"
+#include "kernels/movement/turn.h"
 
 enum { SIZE = (int32_t)sizeof(float), LANES = 4 };
 enum { BYTE_LANES = 8, BYTE_STEP = 8191 }; // offsets are 16 bits
@@ -36,9 +38,20 @@ static void words(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
     }
 }
 
+static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
+    const ember_copy_dim_t *columns = &copy->dims[copy->rank - 1], *rows = columns + 1;
+
+    ember_turn_mve((int8_t *)to, (const int8_t *)from, rows->count, columns->count);
+}
+
 static int32_t run(void *state) {
     const ember_copy_t *s = state;
-    ember_copy_walk(s, s->dst, s->src, s->run == 1 ? bytes : words);
+
+    if (ember_permute_copy_is_turn(s)) {
+        ember_permute_copy_matrices(s, turn);
+    } else {
+        ember_copy_walk(s, s->dst, s->src, s->run == 1 ? bytes : words);
+    }
     return EMBER_OK;
 }
 
@@ -59,7 +72,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    if (!is_gather(s)) {
+    if (!is_gather(s) && !ember_permute_copy_is_turn(s)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "permute_copy_mve: layout");
     }
     return EMBER_OK;

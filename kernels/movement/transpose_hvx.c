@@ -11,6 +11,17 @@ enum { BLOCK = 64, MOST = 16, STEPS = 4 }; // vectors; of those in registers
 
 typedef ember_transpose_hvx_t matrix_t;
 
+// Of bytes in a vector.
+static const uint8_t PLACES[EMBER_HVX] __attribute__((aligned(EMBER_HVX))) = {
+    0,   1,   2,   3,   4,   5,   6,   7,   8,   9,   10,  11,  12,  13,  14,  15,
+    16,  17,  18,  19,  20,  21,  22,  23,  24,  25,  26,  27,  28,  29,  30,  31,
+    32,  33,  34,  35,  36,  37,  38,  39,  40,  41,  42,  43,  44,  45,  46,  47,
+    48,  49,  50,  51,  52,  53,  54,  55,  56,  57,  58,  59,  60,  61,  62,  63,
+    64,  65,  66,  67,  68,  69,  70,  71,  72,  73,  74,  75,  76,  77,  78,  79,
+    80,  81,  82,  83,  84,  85,  86,  87,  88,  89,  90,  91,  92,  93,  94,  95,
+    96,  97,  98,  99,  100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111,
+    112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127};
+
 static int32_t less(int32_t a, int32_t b) {
     return a < b ? a : b;
 }
@@ -161,11 +172,26 @@ static void load_rows(HVX_Vector *x, const matrix_t *s, const uint8_t *from,
     }
 }
 
+// Columns `width` apart, a power of two, become adjacent: `step` apart. Blocks of two
+// columns are closed up, then blocks of four.
+INLINE HVX_Vector closed_up(HVX_Vector x, int32_t width, int32_t step) {
+    const HVX_Vector places = ember_hvx_load(PLACES);
+
+    for (; width < EMBER_HVX; width *= 2, step *= 2) {
+        const HVX_Vector at = Q6_V_vand_VV(places, Q6_Vb_vsplat_R(2 * width - 1));
+        const HVX_VectorPred moved = Q6_Q_vcmp_gt_VubVub(at, Q6_Vb_vsplat_R(step - 1));
+        x = Q6_V_vmux_QVV(moved, Q6_V_vror_VR(x, width - step), x);
+    }
+    return x;
+}
+
 // Columns of `bytes` each, `width` apart in the vectors, `step` in the destination.
-// Where they are adjacent, whole vectors are stored in order: what is clobbered after
-// one is written next. Returns where they continue.
+// Where they become adjacent, whole vectors are stored in order: what is clobbered
+// after one is written next. Returns where they continue.
 static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
                     int32_t width, int32_t bytes, int32_t step, int32_t columns) {
+    const int32_t each = EMBER_HVX / width;
+
     if (width == step) { // vectors are adjacent, too
         const int32_t all = columns * step, rest = all % EMBER_HVX;
         for (int32_t left = all / EMBER_HVX; left > 0; left--) {
@@ -177,14 +203,23 @@ static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
         }
         return to + rest;
     }
+    if (bytes == step) {
+        for (; columns > 0; columns -= each) {
+            const HVX_Vector some = closed_up(ember_hvx_load(from++), width, step);
+            const int32_t count = less(columns, each) * step;
+            if (end - to >= EMBER_HVX) {
+                ember_hvx_store_any(to, some);
+            } else {
+                ember_hvx_store_part(to, some, count);
+            }
+            to += count;
+        }
+        return to;
+    }
     while (columns > 0) {
         HVX_Vector some = ember_hvx_load(from++);
         for (int32_t at = 0; at < EMBER_HVX && columns > 0; at += width, columns--) {
-            if (bytes == step && end - to >= EMBER_HVX) {
-                ember_hvx_store_any(to, some);
-            } else {
-                ember_hvx_store_part(to, some, bytes);
-            }
+            ember_hvx_store_part(to, some, bytes);
             some = Q6_V_vror_VR(some, width);
             to += step;
         }

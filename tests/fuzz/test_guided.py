@@ -17,7 +17,7 @@ from ember.hil import link, streams
 
 ROOT = Path(__file__).parents[2]
 CORPUS = Path(__file__).parent / "corpus"
-TARGETS = {"program", "payload", "data", "bundle", "link"}
+TARGETS = {"program", "payload", "data", "bundle", "prepared", "link"}
 PYTHON = ("host_link", "python")
 
 

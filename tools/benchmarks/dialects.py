@@ -2,13 +2,15 @@
 """What layers of Cadence's dialect take beside those of cortex_m, whose products they
 share: instructions of an execution, packets on Hexagon.
 
-Every program runs on this computer first, and boards must give its bits. On Hexagon
-each is a firmware, for which weights are packed.
+Every program runs on this computer first, and boards must give its bits. They run it as
+a build packs it for them: after all passes, with weights in the order of their kernels.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,10 +19,12 @@ import numpy as np
 
 from benchmarks import cadence_layers, hvx_layers, markdown
 from benchmarks.hvx_layers import Convolution, Layer, Linear
-from ember import boards, build, cases, program
-from ember.cases import inputs
+from ember import boards, cases, program
+from ember import model as models
+from ember.boards import Board
+from ember.build import choosing, jobs
 from ember.errors import SdkError
-from ember.run import run, testing
+from ember.run import testing
 
 BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64", "qemu-a64-sme", "hexagon-v68")
 LAYERS: tuple[Layer, ...] = (
@@ -37,7 +41,14 @@ LAYERS: tuple[Layer, ...] = (
     Linear(1, 100, 200),
     Linear(16, 64, 64),
 )
-PACKED = "hexagon-v68"
+# One after the other, as in a network.
+CHAIN = (
+    Convolution(3, 16, 20, 20),
+    Convolution(16, 16, 20, 20, depthwise=True),
+    Convolution(16, 32, 20, 20, kernel=1),
+    Convolution(32, 32, 20, 20, stride=2),
+)
+CHAIN_TITLE = "four convolutions, one after the other"
 _SEED = 11
 TITLE = "## Cost beside cortex_m"
 
@@ -61,40 +72,59 @@ class Cost:
 
 def measure(folder: Path, names: Iterable[str] = BOARDS) -> list[Cost]:
     programs = dict(_programs(folder))
-    located = [cases.Found(name, path) for name, path in programs.items()]
     counts: dict[tuple[str, str], int] = {}
-    if PACKED in names:
-        for name, path in programs.items():
-            counts[name, PACKED] = _packets(path, folder / "built" / path.name)
-    others = [boards.load(name) for name in names if name != PACKED]
-    for outcome in testing.test(located, others, jobs=1) if others else ():
-        if outcome.status != "passed":
-            raise SdkError(f"{outcome.name} on {outcome.board}: {outcome.message}")
-        counts[outcome.name, outcome.board] = outcome.instructions or 0
+    for board in map(boards.load, names):
+        packed = [
+            cases.Found(name, _packed(path, board)) for name, path in programs.items()
+        ]
+        for outcome in testing.test(packed, [board], jobs=1):
+            if outcome.status != "passed":
+                raise SdkError(f"{outcome.name} on {outcome.board}: {outcome.message}")
+            counts[outcome.name, outcome.board] = outcome.instructions or 0
     return [
         Cost(
-            layer.title,
+            title,
             board,
-            counts[f"{layer.title} cortex_m", board],
-            counts[f"{layer.title} last", board],
-            counts.get((f"{layer.title} first", board)),
+            counts[f"{title} cortex_m", board],
+            counts[f"{title} last", board],
+            counts.get((f"{title} first", board)),
         )
-        for layer in LAYERS
+        for title in (*(layer.title for layer in LAYERS), CHAIN_TITLE)
         for board in names
     ]
 
 
 def _programs(folder: Path) -> Iterable[tuple[str, Path]]:
-    for layer in LAYERS:
-        forms = {
-            "cortex_m": hvx_layers.written(layer),
-            "last": cadence_layers.written(layer, last=True),
-        }
-        if isinstance(layer, Convolution):
-            forms["first"] = cadence_layers.written(layer, last=False)
+    contents = {layer.title: _contents(layer) for layer in LAYERS}
+    contents[CHAIN_TITLE] = {
+        "cortex_m": hvx_layers.chained(CHAIN),
+        "last": cadence_layers.chained(CHAIN, last=True),
+        "first": cadence_layers.chained(CHAIN, last=False),
+    }
+    for title, forms in contents.items():
         for form, content in forms.items():
-            name = f"{layer.title} {form}"
-            yield name, _case(folder / name.replace(" ", "_").replace(">", ""), content)
+            name = f"{title} {form}"
+            yield name, _case(folder / re.sub(r"\W+", "_", name), content)
+
+
+def _contents(layer: Layer) -> dict[str, bytes]:
+    forms = {
+        "cortex_m": hvx_layers.written(layer),
+        "last": cadence_layers.written(layer, last=True),
+    }
+    if isinstance(layer, Convolution):
+        forms["first"] = cadence_layers.written(layer, last=False)
+    return forms
+
+
+def _packed(case: Path, board: Board) -> Path:
+    """The case with its program as a build for a board packs it."""
+    job = jobs.make([models.read(case)], board, jobs.Options(), None)
+    (chosen,) = choosing.choose(job)
+    folder = case.with_name(f"{case.name}_{board.name}")
+    shutil.copytree(case, folder)
+    (folder / cases.MODEL).write_bytes(chosen.model.content)
+    return folder
 
 
 def _case(folder: Path, content: bytes) -> Path:
@@ -112,16 +142,6 @@ def _case(folder: Path, content: bytes) -> Path:
     np.save(folder / "out0.npy", result.array)
     _describe(folder, ["out0.npy"])
     return folder
-
-
-def _packets(case: Path, out: Path) -> int:
-    """Of a firmware, which must give what this computer gives."""
-    built = build.build(case, PACKED, out=out)
-    given = np.load(case / "in0.npy")
-    log = run.run(built, inputs.lay_out(built.methods[0], [given]))
-    if not np.array_equal(log.arrays()[0], np.load(case / "out0.npy")):
-        raise SdkError(f"{case.name} on {PACKED} gives other bits than host")
-    return log.execute or 0
 
 
 def _describe(folder: Path, outputs: Sequence[str]) -> None:
@@ -150,8 +170,8 @@ def section(costs: Sequence[Cost]) -> str:
 
 Instructions of a layer (packets on Hexagon), divided by those of the same layer of
 `cortex_m`: channels innermost / channels first. `cortex_m` has no layers of the latter
-kind; their images and weights are turned in scratch. On Hexagon these are firmwares,
-whose weights are packed on the computer that builds; elsewhere nothing is packed.
+kind; a program whose only layer is of that kind turns its image and its output, a
+network those at its ends. Both sides are packed as `ember build` packs them.
 `tools/bench cadence --update` measures this table.
 
 {table}"""

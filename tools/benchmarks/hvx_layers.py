@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -128,7 +129,7 @@ class Writer:
     ) -> int:
         order = _CHANNELS_LAST if len(sizes) == 4 and channels_last else None
         place = types.Allocation(1, self.end)
-        self.end += -(-math.prod(sizes) // _ALIGN) * _ALIGN
+        self.end += -(-math.prod(sizes) * dtype.itemsize // _ALIGN) * _ALIGN
         order = order or tuple(range(len(sizes)))
         return self.add(types.Tensor(dtype, sizes, order, 0, place))
 
@@ -151,29 +152,67 @@ def written(layer: Layer) -> bytes:
     """The program: an input, the layer, its output."""
     writer = Writer()
     if isinstance(layer, Linear):
-        name, args, x = "cortex_m::quantized_linear", *_linear(writer, layer)
-    else:
-        kind = "depthwise_conv2d" if layer.depthwise else "conv2d"
-        kind = "transpose_conv2d" if layer.transposed else kind
-        name, args, x = f"cortex_m::quantized_{kind}", *_convolution(writer, layer)
-    return program_of(writer, types.Operator(name, "out"), args, x)
+        args, x = _linear(writer, layer)
+        operator = types.Operator("cortex_m::quantized_linear", "out")
+        return program_of(writer, operator, args, x)
+    x = writer.planned(DType.INT8, (1, layer.channels, layer.height, layer.width))
+    operator, args = convolution(writer, layer, x)
+    return program_of(writer, operator, args, x)
+
+
+def chained(layers: Sequence[Convolution]) -> bytes:
+    """The same of convolutions one after the other."""
+    writer = Writer()
+    first = layers[0]
+    x = writer.planned(DType.INT8, (1, first.channels, first.height, first.width))
+    calls = Calls(x)
+    for layer in layers:
+        calls.add(*convolution(writer, layer, calls.last))
+    return calls.program(writer)
+
+
+@dataclass
+class Calls:
+    """Calls one after the other, each of what the one before it gives."""
+
+    input: int
+    calls: list[tuple[types.Operator, list[int]]] = field(default_factory=list)
+
+    @property
+    def last(self) -> int:
+        """The last output, which is the last argument of a call."""
+        return self.calls[-1][1][-1] if self.calls else self.input
+
+    def add(self, operator: types.Operator, args: list[int]) -> None:
+        self.calls.append((operator, args))
+
+    def program(self, writer: Writer) -> bytes:
+        operators = tuple(dict.fromkeys(operator for operator, _ in self.calls))
+        method = types.Method(
+            name="forward",
+            values=tuple(writer.values),
+            inputs=(self.input,),
+            outputs=(self.last,),
+            chains=(
+                types.Chain(
+                    tuple(
+                        types.KernelCall(operators.index(operator), (*args, args[-1]))
+                        for operator, args in self.calls
+                    )
+                ),
+            ),
+            operators=operators,
+            planned_sizes=(0, writer.end),
+        )
+        constants = tuple(writer.constants)
+        return program.write(types.Program(methods=(method,), constants=constants))
 
 
 def program_of(
-    writer: Writer, operator: types.Operator, args: list[int], *inputs: int
+    writer: Writer, operator: types.Operator, args: list[int], x: int
 ) -> bytes:
     """A call, the last of whose arguments is its output."""
-    method = types.Method(
-        name="forward",
-        values=tuple(writer.values),
-        inputs=inputs,
-        outputs=(args[-1],),
-        chains=(types.Chain((types.KernelCall(0, (*args, args[-1])),)),),
-        operators=(operator,),
-        planned_sizes=(0, writer.end),
-    )
-    constants = tuple(writer.constants)
-    return program.write(types.Program(methods=(method,), constants=constants))
+    return Calls(x, [(operator, args)]).program(writer)
 
 
 def shift_of(products: int) -> int:
@@ -200,8 +239,12 @@ def _linear(writer: Writer, layer: Linear) -> tuple[list[int], int]:
     return args, x
 
 
-def _convolution(writer: Writer, layer: Convolution) -> tuple[list[int], int]:
-    x = writer.planned(DType.INT8, (1, layer.channels, layer.height, layer.width))
+def convolution(
+    writer: Writer, layer: Convolution, x: int
+) -> tuple[types.Operator, list[int]]:
+    """A call with the image `x`; the last of its arguments is its output."""
+    kind = "depthwise_conv2d" if layer.depthwise else "conv2d"
+    kind = "transpose_conv2d" if layer.transposed else kind
     taps = (layer.kernel, layer.kernel)
     plain = (layer.filters, *taps, layer.channels // layer.groups)
     shift = shift_of(layer.kernel**2 * (1 if layer.depthwise else plain[-1]))
@@ -223,4 +266,4 @@ def _convolution(writer: Writer, layer: Convolution) -> tuple[list[int], int]:
         ),
         writer.planned(DType.INT8, (1, layer.filters, *layer.out)),
     ]
-    return args, x
+    return types.Operator(f"cortex_m::quantized_{kind}", "out"), args

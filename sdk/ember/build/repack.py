@@ -22,7 +22,7 @@ from ember.plan import check as plan_check
 from ember.plan import effects, lifetimes, trim
 from ember.plan.check import rows as check_rows
 from ember.plan.improved import Improved
-from ember.plan.passes import FED
+from ember.plan.passes import FED, channels
 from ember.plan.passes.edit import Draft
 from ember.plan.passes.execute import Computer, Executable, FirmwareOf
 from ember.plan.passes.improve import improve
@@ -154,7 +154,9 @@ def no_runner(board: Board, rules: Rules) -> Path:
 def _runner_of(model: Model, passes: Sequence[str]) -> FirmwareOf:
     """Firmware that runs programs with the operators that a model calls, and those that
     passes may add."""
-    more = row_regions.OPERATORS if {"rows", FED} & {*passes} else ()
+    more = list(row_regions.OPERATORS if {"rows", FED} & {*passes} else ())
+    if "channels" in passes:
+        more += channels.operators(model.program)
 
     def firmware(board: Board, rules: Rules) -> Path:
         return runner.for_programs(board, [model.program], rules=rules, more=more)

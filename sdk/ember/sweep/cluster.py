@@ -48,6 +48,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
     if scheduler is None:
         count = workers or os.cpu_count() or 1
         with (
+            _own_folder(),
             _local(count) as cluster,
             distributed.Client(cluster) as client,
         ):
@@ -70,6 +71,20 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
         yield client
 
 
+@contextlib.contextmanager
+def _own_folder() -> Iterator[None]:
+    """What scheduler and workers keep on disk goes with them."""
+    import dask
+
+    with (
+        tempfile.TemporaryDirectory(
+            prefix="ember-dask-", ignore_cleanup_errors=True
+        ) as folder,
+        dask.config.set({"temporary-directory": folder}),
+    ):
+        yield
+
+
 def _local(count: int) -> Any:
     import distributed
 
@@ -77,7 +92,6 @@ def _local(count: int) -> Any:
         n_workers=count,
         threads_per_worker=1,
         dashboard_address="127.0.0.1:0" if has_dashboard() else None,
-        local_directory=tempfile.gettempdir(),
         silence_logs=50,  # what matters becomes a result
     )
 

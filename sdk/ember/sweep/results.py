@@ -23,6 +23,7 @@ _VERSION = 2
 _MOST_KEYS = 500  # of one question
 _COLUMNS = tuple(field.name for field in fields(PointResult))
 _TABLES = f"""
+BEGIN;
 CREATE TABLE runs (
     name TEXT PRIMARY KEY, began REAL NOT NULL, ended REAL, version TEXT NOT NULL,
     sdk TEXT NOT NULL, settings TEXT NOT NULL);
@@ -32,11 +33,14 @@ CREATE TABLE members (
     board TEXT NOT NULL, options TEXT NOT NULL, content TEXT NOT NULL,
     PRIMARY KEY (run, place)) WITHOUT ROWID;
 PRAGMA user_version = {_VERSION};
+COMMIT;
 """
 # From files of version 1, which did not say what a program consisted of.
 _FROM_1 = f"""
+BEGIN;
 ALTER TABLE members ADD COLUMN content TEXT NOT NULL DEFAULT '';
 PRAGMA user_version = {_VERSION};
+COMMIT;
 """
 
 
@@ -78,17 +82,23 @@ class Results:
         self.path = path
         try:
             self._base = sqlite3.connect(path, timeout=60)
-            (version,) = self._base.execute("PRAGMA user_version").fetchone()
-            empty = not self._base.execute("SELECT 1 FROM sqlite_master").fetchone()
-            if empty and new:
-                self._base.executescript(_TABLES)
-            elif version == 1 and not empty:
-                self._base.executescript(_FROM_1)
-            elif version != _VERSION or empty:
-                raise sqlite3.DatabaseError("it has other tables")
+            self._make_tables(new=new)
             self._base.execute("PRAGMA synchronous = NORMAL")
+        except sqlite3.OperationalError as error:  # of the disk, or a lock
+            raise SdkError(f"cannot write {path}: {error}") from error
         except sqlite3.Error as error:
             raise SdkError(f"{path} holds no results of this Ember: {error}") from error
+
+    def _make_tables(self, *, new: bool) -> None:
+        """All of them at once, or none."""
+        (version,) = self._base.execute("PRAGMA user_version").fetchone()
+        empty = not self._base.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if empty and new:
+            self._base.executescript(_TABLES)
+        elif version == 1 and not empty:
+            self._base.executescript(_FROM_1)
+        elif version != _VERSION or empty:
+            raise sqlite3.DatabaseError("it has other tables")
 
     def close(self) -> None:
         self._base.close()

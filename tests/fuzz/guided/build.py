@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from ember import kernels, paths
+from ember import boards, kernels, paths, program
 from ember.boards import isa
+from ember.toolchain import parts
 
 ROOT = Path(__file__).resolve().parents[3]
 COMPILER = "clang-19"
@@ -22,6 +23,9 @@ SANITIZERS = {
     "address32": (*_ADDRESS, "-m32", "-msse2", "-mfpmath=sse"),
 }
 _FLAGS = ("-std=c11", "-g", "-O1", "-fno-omit-frame-pointer", "-ffp-contract=off")
+# Committed programs whose kernels are there, and that prepared nodes are made of.
+EXAMPLES = ("int8_autoencoder_small_m4", "int8_ds_cnn_small_m4", "model_cnn_int8_small")
+EXAMPLES += ("model_ds_cnn_small", "model_mlp_int8_dynamic_small")
 _FUZZ = ROOT / "tests/fuzz"
 _INCLUDES = (".", "runtime_c/include", "runtime_c/src", "kernels", "tests/unit/c")
 _INCLUDES += ("tests/fuzz", "runtime_c/port/uart")
@@ -58,6 +62,27 @@ def build(sanitizer: str, jobs: int) -> Path:
     return program
 
 
+def examples() -> Iterator[Path]:
+    """The programs of EXAMPLES."""
+    for name in EXAMPLES:
+        yield from (ROOT / "tests/cases" / name).glob("*.pte")
+
+
+def _chosen() -> dict[str, tuple[str, ...]]:
+    """The portable kernels of the operators that the examples call."""
+    listed = kernels.load().operators
+    methods = (one for path in examples() for one in program.read(path).methods)
+    names = {op for method in methods for _, op, _ in method.kernel_calls()}
+    return {name: listed[name].usable(()) for name in sorted(names)}
+
+
+def _kernel_sources() -> list[Path]:
+    """Of those kernels, with what they call."""
+    names = {kernel for chosen in _chosen().values() for kernel in chosen}
+    symbols = {f"ember_kernel_{name}" for name in names}
+    return parts.sources(boards.load("host"), symbols)
+
+
 def _sources() -> list[Path]:
     found = [*(ROOT / "runtime_c/src").glob("*.c"), ROOT / "backends/example.c"]
     found += [ROOT / "backends/xnnpack.c", ROOT / "runtime_c/port/uart/frame.c"]
@@ -67,8 +92,8 @@ def _sources() -> list[Path]:
     found += [ROOT / "backends/xnnpack/sme/model/vector.c"]
     found += [_FUZZ / f"{name}.c" for name in ("execute", "mutate", "table")]
     found += (_FUZZ / "guided").glob("*.c")
-    found += [ROOT / "tests/unit/c/toys.c"]
-    return sorted(path for path in found if path.name != "loader_file.c")
+    found += [ROOT / "tests/unit/c/toys.c", *_kernel_sources()]
+    return sorted({path for path in found if path.name != "loader_file.c"})
 
 
 def _portable(folder: Path) -> list[Path]:
@@ -76,13 +101,13 @@ def _portable(folder: Path) -> list[Path]:
 
 
 def _tables() -> tuple[str, str]:
-    """No kernels but toys; both backends, and portable kernels of nodes."""
+    """Kernels of the examples; both backends, and portable kernels of nodes."""
     backends = kernels.backend_table(kernels.load().backends)
     port = (
         "#include <stdint.h>\nuint32_t ember_port_cpu(void);\n"
         "uint32_t ember_port_cpu(void) { return 0; }\n"
     )
-    return kernels.operator_table({}), backends + port
+    return kernels.operator_table(_chosen()), backends + port
 
 
 def _headers() -> list[Path]:

@@ -5,10 +5,10 @@
     tools/fuzz --replay                    what is kept, once
     tools/fuzz --minutes 10 --keep         then keeps the least corpus that reaches all
 
-Targets: programs, payloads for XNNPACK, data files, bundles, the serial link and, in
-Python, its host's side. A mutator changes FlatBuffers by what their fields mean. Exit
-status 1 when the sanitizer, an oracle or the time of an input says that something is
-wrong; then the input is kept beside the corpus that grows in the cache.
+Targets: programs, payloads for XNNPACK, data files, bundles, prepared nodes, the serial
+link and, in Python, its host's side. A mutator changes FlatBuffers by what their fields
+mean. Exit status 1 when the sanitizer, an oracle or the time of an input says that
+something is wrong; then the input is kept beside the corpus that grows in the cache.
 docs/security.md has the numbers.
 """
 
@@ -39,7 +39,7 @@ import seeds
 from ember import paths, program
 
 CORPUS = Path(__file__).parents[1] / "corpus"
-TARGETS = ("program", "payload", "data", "bundle", "link", "host_link")
+TARGETS = ("program", "payload", "data", "bundle", "prepared", "link", "host_link")
 MOST_BYTES = 3 << 20  # of all that is kept
 _LONGEST = 16384  # bytes of an input
 _SECONDS = 120  # of an input that hangs, however busy the computer is
@@ -83,6 +83,9 @@ def _fresh(target: str) -> Iterator[bytes]:
     elif target == "data":
         yield programs.external_data()
         yield programs.external_data((2, 2), (1, 0))
+    elif target == "prepared":
+        yield from (path.read_bytes() for path in build.examples())
+        yield from _fresh("program")
     elif target == "bundle":
         yield from (programs.sums(), programs.unbound(), programs.values())
     else:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guided by coverage (libFuzzer): programs, data files, bundles, payloads of XNNPACK,
-// and the serial link. EMBER_FUZZ_TARGET names one.
+// prepared nodes and the serial link. EMBER_FUZZ_TARGET names one.
 //
 // Oracles: the sanitizer, and the processor's time: opening and loading take no more
 // than LOAD_SECONDS, and an execution at most STEP_SECONDS for each step that it was
@@ -16,6 +16,7 @@
 #include "execute.h"
 #include "guard.h"
 #include "links.h"
+#include "prepared.h"
 #include "walk.h"
 
 enum { MOST_POSITIONS = 4096 };
@@ -40,8 +41,9 @@ static const struct {
     const char *name;
     void (*run)(ember_bytes_t bytes);
 } targets[] = {
-    {"program", run_program},    {"payload", run_program}, {"data", run_data},
-    {"bundle", fuzz_run_bundle}, {"link", fuzz_run_link},
+    {"program", run_program}, {"payload", run_program},
+    {"data", run_data},       {"bundle", fuzz_run_bundle},
+    {"link", fuzz_run_link},  {"prepared", fuzz_run_prepared},
 };
 
 static void (*run)(ember_bytes_t bytes);

@@ -42,6 +42,9 @@ COMMANDS = {
     "package": ("package", *ON, "--out", "out"),
     "keygen": ("keygen", "key.pem", "--header", "key.h"),
     "platformio": ("platformio", "out"),
+    "flash": ("flash", "digits.pte", "--board", "rpi-pico", "--probe", "drive", *JSON),
+    "dry run": ("flash", *ON[:2], "netduinoplus2", "--dry-run", *JSON),
+    "sweep": ("sweep", "sweep.yaml", "--name", "first", "--workers", "1"),
     "report": ("sweep", "report", "sweep.sqlite", *TABLES, "--html", "r.html"),
     "history": ("history", "sweep.sqlite", "--all", "--html", "h.html", *JSON),
 }
@@ -50,7 +53,7 @@ FEW = {"select": 8, "inspect": 2, "sign": 1, "bindings": 2, "compare": 2}
 FEW |= {"keygen": 1, "history": 2, "report": 3}
 SOME = {"plan": 9, "build": 23, "pack": 29, "new": 11, "package": 31}
 SOME |= {"test": 5, "debug": 5, "run": 23, "profile": 31}
-SOME |= {"platformio": 151}
+SOME |= {"platformio": 151, "flash": 67, "dry run": 59, "sweep": 17}
 
 
 def prepare(work: Path, name: str) -> None:
@@ -65,6 +68,12 @@ def prepare(work: Path, name: str) -> None:
         shutil.copytree(CASE, work / "case")
     elif name in ("report", "history"):
         store(work / "sweep.sqlite")
+    elif name == "flash":
+        (work / "drive").mkdir()
+        (work / "drive/INFO_UF2.TXT").write_text("Board-ID: RPI-RP2\n")
+    elif name == "sweep":
+        shutil.copytree(CASE, work / "case")
+        (work / "sweep.yaml").write_text("{programs: [case], boards: [host]}")
     elif name == "compare":
         words = ["profile", str(work / ON[0]), *ON[1:], "--out", str(work / "built")]
         assert cli.main([*words, "--json", str(work / "1.json")]) == 0

@@ -13,6 +13,7 @@ NAMES = (
     "fold_inexact",
     "scratch",
     "update",
+    "channels",
     "view",
     "layout",
     "concat",

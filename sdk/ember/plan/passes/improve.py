@@ -16,6 +16,7 @@ from ember.plan import trim
 from ember.plan.passes import (
     FED,
     cache,
+    channels,
     execute,
     fold,
     in_place,
@@ -39,6 +40,7 @@ ALL: Mapping[str, Propose] = {
     "fold_inexact": fold.inexact,
     "scratch": scratch.apply,
     "update": update.apply,
+    "channels": channels.apply,
     "view": join.views,
     "layout": layout.apply,
     "concat": join.concat,
@@ -48,7 +50,7 @@ ALL: Mapping[str, Propose] = {
     "weights": weights.apply,
     "in_place": in_place.apply,
 }
-_FASTER = frozenset({"weights"})  # pay in time, and in scratch of kernels
+_FASTER = frozenset({"channels", "weights"})  # pay in time, and in scratch of kernels
 _REASONS = {
     "different": "the results differ",
     "unknown": "the host cannot run the program to compare results",

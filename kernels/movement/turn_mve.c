@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matrices of bytes are transposed with Helium. Contract: lent_mve.h.
+// Matrices of bytes are transposed with Helium. Contract: turn.h.
 #include <arm_mve.h>
 
-#include "kernels/cadence/lent_mve.h"
 #include "kernels/cortex_m/products_mve.h"
+#include "kernels/movement/turn.h"
 
 enum { BYTES = 16, WORD = 4, SMALL_STEP = UINT8_MAX / (BYTES - 1) };
 

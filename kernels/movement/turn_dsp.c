@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrices of bytes are transposed with the DSP instructions. Contract: turn.h.
+#include <arm_dsp_columns.h>
+
+#include "kernels/cortex_m/products_dsp.h"
+#include "kernels/movement/turn.h"
+
+enum { FOUR = 4 };
+
+INLINE void put_word(int8_t *to, uint32_t word) {
+    memcpy(to, &word, sizeof(word));
+}
+
+// Four rows become words, four columns at a time.
+FAST void turn_four(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
+    for (int32_t left = columns / FOUR; left > 0; left--) {
+        uint32_t a = ember_word_dsp(from), b = ember_word_dsp(from + columns);
+        uint32_t c = ember_word_dsp(from + 2 * columns);
+        uint32_t d = ember_word_dsp(from + 3 * columns);
+        ember_turn_four_dsp(&a, &b, &c, &d);
+        put_word(to, a);
+        put_word(to + rows, b);
+        put_word(to + 2 * rows, c);
+        put_word(to + 3 * rows, d);
+        from += FOUR;
+        to += FOUR * rows;
+    }
+    for (int32_t left = columns % FOUR; left > 0; left--) {
+        put_word(to, (uint8_t)from[0] | (uint32_t)(uint8_t)from[columns] << 8 |
+                         (uint32_t)(uint8_t)from[2 * columns] << 16 |
+                         (uint32_t)(uint8_t)from[3 * columns] << 24);
+        from++;
+        to += rows;
+    }
+}
+
+void ember_turn_dsp(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
+    int32_t i = 0;
+
+    for (; i + FOUR <= rows; i += FOUR) {
+        turn_four(to + i, from + i * columns, rows, columns);
+    }
+    for (; i < rows; i++) {
+        int8_t *at = to + i;
+        const int8_t *row = from + i * columns;
+        for (int32_t j = columns; j > 0; j--) {
+            *at = *row++;
+            at += rows;
+        }
+    }
+}
