@@ -72,10 +72,9 @@ endif()
 # The runtime is always compiled by GCC. Its loops shall stay loops, not become calls of
 # strlen and memset; counted loops, conditional instructions, addresses that are computed
 # anew for each use, constants that are kept in registers, ends of functions that are
-# shared or reordered, and paths with copies of what they share are larger, and
-# so is what GCC makes of knowing which memory calls leave alone; knowing what a pointer may lead to saves loads.
+# shared or reordered, and paths with copies of what they share are larger; knowing what
+# a pointer may lead to saves loads.
 set(EMBER_CORE_OPTIONS -fno-tree-loop-distribute-patterns -fno-branch-count-reg
                        -fno-if-conversion -fno-forward-propagate
                        -fno-move-loop-invariants -fno-tree-tail-merge
-                       -fno-schedule-insns2 -fno-thread-jumps
-                       -fno-ira-hoist-pressure -fno-ipa-modref -fipa-pta)
+                       -fno-schedule-insns2 -fno-thread-jumps -fipa-pta)
