@@ -71,9 +71,10 @@ if(ember_core MATCHES "ARM_ARCH_ISA_THUMB 1")
 endif()
 # The runtime is always compiled by GCC. Its loops shall stay loops, not become calls of
 # strlen and memset; counted loops, conditional instructions, addresses that are computed
-# anew for each use, constants that are kept in registers, and ends of functions that are
-# shared or reordered are larger; knowing what a pointer may lead to saves loads.
+# anew for each use, constants that are kept in registers, ends of functions that are
+# shared or reordered, and paths with copies of what they share are larger; knowing what
+# a pointer may lead to saves loads.
 set(EMBER_CORE_OPTIONS -fno-tree-loop-distribute-patterns -fno-branch-count-reg
                        -fno-if-conversion -fno-forward-propagate
                        -fno-move-loop-invariants -fno-tree-tail-merge
-                       -fno-schedule-insns2 -fipa-pta)
+                       -fno-schedule-insns2 -fno-thread-jumps -fipa-pta)

@@ -10,7 +10,7 @@ ember_axis_t ember_axis_of(const ember_conv_t *conv, uint32_t d) {
         .stride = conv->stride[d],
         .padding = conv->padding[d],
         .dilation = conv->dilation[d],
-        .x_step = d == 1 ? conv->in[2] : 1,
+        .x_step = d == 1 ? conv->x.space[1] / (int32_t)sizeof(float) : 1,
         .w_step = d == 1 ? conv->kernel[2] : 1,
         .y_step = d == 1 ? conv->out[2] : 1,
     };

@@ -24,8 +24,13 @@ typedef struct ember_range {
     int32_t past;
 } ember_range_t;
 
-// Dimension `d` of `conv`: 1 is the height, 2 the width.
+// Dimension `d` of a `conv` of float32: 1 is the height, 2 the width.
 ember_axis_t ember_axis_of(const ember_conv_t *conv, uint32_t d);
+
+// Elements from channel to channel of the image, and from group to group.
+static inline ptrdiff_t ember_axis_plane(const ember_conv_t *conv) {
+    return conv->x.inner / (ptrdiff_t)sizeof(float);
+}
 
 // Whether neighbours along the axis are adjacent in memory, in image and kernel: along
 // the width they are, and along the height if both are one wide.

@@ -31,7 +31,7 @@ ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *s, ember_node_t *nod
     if (status != EMBER_OK) {
         return status;
     }
-    if (!ember_conv_is_2d_f32(&conv) || !conv.planes || conv.channels != 1 ||
+    if (!ember_conv_is_2d_f32(&conv) || !conv.lines || conv.channels != 1 ||
         conv.batches == 0 || (conv.groups == 1 && conv.filters >= 4)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: not depthwise");
     }
@@ -39,6 +39,7 @@ ember_status_t ember_conv_bands_prepare(ember_conv_bands_t *s, ember_node_t *nod
     s->w = (const void *)conv.w.data;
     s->bias = (const void *)conv.bias;
     s->y = (void *)conv.y.data;
+    s->x_plane = ember_axis_plane(&conv);
     s->batches = conv.batches;
     s->groups = conv.groups;
     s->filters = conv.filters;

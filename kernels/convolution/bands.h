@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A convolution of float32 with one input channel per group, contiguous planes.
+// A convolution of float32 with one input channel per group, contiguous planes;
+// the rows of an image may lie anywhere.
 //
 // A band of rows of one channel, or of columns if a variant prefers that, is copied to
 // scratch with zeros around it; then the outputs of a row are summed without special
@@ -17,11 +18,12 @@
 enum { EMBER_BAND_STEP = 8 };
 
 typedef struct ember_conv_bands {
-    const float *x;    // (batches, groups, in_h, in_w)
+    const float *x;    // (batches, groups, in_h, in_w), rows contiguous
     const float *w;    // (groups * filters, 1, kernel_h, kernel_w)
     const float *bias; // (groups * filters,) or NULL
     float *y;          // (batches, groups * filters, out_h, out_w)
     float *band;       // rows of the image, `pitch` elements each
+    ptrdiff_t x_plane; // elements from channel to channel
     int32_t batches, groups, filters;
     int32_t rows; // of outputs that one band covers, at most
     int32_t pitch;
@@ -131,7 +133,6 @@ EMBER_BANDS_INLINE void ember_bands_run_plane(const ember_conv_bands_t *s,
 
 EMBER_BANDS_INLINE void ember_conv_bands_run(const ember_conv_bands_t *s,
                                              const ember_bands_parts_t *parts) {
-    const ptrdiff_t x_plane = (ptrdiff_t)s->height.in * s->width.in;
     const ptrdiff_t y_plane = (ptrdiff_t)s->filters * s->height.out * s->width.out;
 
     // The part of a band's row inside the image; the columns on either side are cleared
@@ -144,8 +145,8 @@ EMBER_BANDS_INLINE void ember_conv_bands_run(const ember_conv_bands_t *s,
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t g = 0; g < s->groups; g++) {
             const ptrdiff_t at = (ptrdiff_t)n * s->groups + g;
-            ember_bands_run_plane(s, parts, line, s->x + at * x_plane, g * s->filters,
-                                  s->y + at * y_plane);
+            ember_bands_run_plane(s, parts, line, s->x + at * s->x_plane,
+                                  g * s->filters, s->y + at * y_plane);
         }
     }
 }

@@ -190,8 +190,8 @@ static ember_status_t set_output(ember_conv_t *conv, ember_node_t *node,
                                "convolution: wrong dtype of output");
     }
     conv->y = ember_conv_operand(&y);
-    conv->planes = ember_tensor_is_contiguous(x) && ember_tensor_is_contiguous(w) &&
-                   ember_tensor_is_contiguous(&y);
+    conv->lines = ember_tensor_is_contiguous(w) && ember_tensor_is_contiguous(&y);
+    conv->planes = conv->lines && ember_tensor_is_contiguous(x);
     conv->channels_last =
         is_channels_last(x) && is_channels_last(w) && is_channels_last(&y);
     ember_conv_work(conv, node, y.numel);
@@ -224,6 +224,15 @@ static void turn_column(ember_conv_t *conv) {
     swap(conv->x.space);
     swap(conv->w.space);
     swap(conv->y.space);
+}
+
+// Whether rows of the image are lines: all steps but those of rows and channels are
+// those of contiguous planes.
+static void set_lines(ember_conv_t *conv) {
+    const int32_t size = (int32_t)ember_dtype_size(conv->dtype);
+    const bool adjacent = conv->x.space[2] == size && conv->batches == 1;
+
+    conv->lines = conv->lines && (conv->planes || adjacent);
 }
 
 ember_conv_operand_t ember_conv_weight(const ember_conv_t *conv,
@@ -310,6 +319,7 @@ ember_status_t ember_conv_args(ember_conv_t *conv, ember_node_t *node) {
     }
     if (status == EMBER_OK) {
         turn_column(conv);
+        set_lines(conv);
     }
     return status;
 }

@@ -40,6 +40,7 @@ typedef struct ember_conv {
     uint8_t bias_dtype; // differs only among integers
     bool transposed;
     bool planes;        // x, w and y are contiguous
+    bool lines;         // w and y are, and in x neighbours along the width are adjacent
     bool channels_last; // x, w and y are (n, d, h, w, c) in memory
 } ember_conv_t;
 

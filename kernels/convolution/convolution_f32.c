@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// convolution_f32: one- or two-dimensional, not transposed, everything contiguous; also
-// grouped.
+// convolution_f32: one- or two-dimensional, not transposed, everything contiguous but
+// the rows of an image; also grouped.
 //
 // Lines of the image under a tile of neighbouring outputs are copied to scratch with
 // zeros around the image, so that all outputs have all their taps. Blocks of 4 filters
@@ -18,11 +18,12 @@
 enum { BLOCK = 4, MOST_LINES = 2048, MOST_SCRATCH = 1 << 20 }; // elements
 
 typedef struct {
-    const float *x;    // (batches, groups * channels, in_h, in_w)
+    const float *x;    // (batches, groups * channels, in_h, in_w), rows contiguous
     const float *w;    // (groups * filters, channels, kernel_h, kernel_w)
     const float *bias; // (groups * filters,) or NULL
     float *y;          // (batches, groups * filters, out_h, out_w)
     float *lines;      // (channels, across.kernel, length under a tile)
+    ptrdiff_t x_plane; // elements from channel to channel
     int32_t batches, groups, channels, filters;
     int32_t tile;        // outputs, a multiple of BLOCK
     ember_axis_t across; // from line to line
@@ -183,7 +184,7 @@ static void copy_lines(const state_t *s, const float *x, int32_t line, int32_t a
             to += length;
             from += across->dilation;
         }
-        x += (ptrdiff_t)across->in * s->along.in;
+        x += s->x_plane;
     }
 }
 
@@ -203,7 +204,7 @@ static void run_group(const state_t *s, const float *x, const place_t *first) {
 
 static int32_t run(void *state) {
     const state_t *s = state;
-    const ptrdiff_t x_group = (ptrdiff_t)s->channels * s->across.in * s->along.in;
+    const ptrdiff_t x_group = s->channels * s->x_plane;
     const ptrdiff_t filter =
         (ptrdiff_t)s->channels * s->across.kernel * s->along.kernel;
 
@@ -244,13 +245,14 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status != EMBER_OK) {
         return status;
     }
-    if (!ember_conv_is_2d_f32(&conv) || !conv.planes || conv.batches == 0) {
+    if (!ember_conv_is_2d_f32(&conv) || !conv.lines || conv.batches == 0) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution_f32: layout");
     }
     s->x = (const void *)conv.x.data;
     s->w = (const void *)conv.w.data;
     s->bias = (const void *)conv.bias;
     s->y = (void *)conv.y.data;
+    s->x_plane = ember_axis_plane(&conv);
     s->batches = conv.batches;
     s->groups = conv.groups;
     s->channels = conv.channels;

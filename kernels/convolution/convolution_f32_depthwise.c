@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// convolution_f32_depthwise: one input channel per group, contiguous planes.
+// convolution_f32_depthwise: one input channel per group, contiguous planes; the
+// rows of an image may lie anywhere.
 //
 // Outputs are computed four at a time along lines, if all their taps along the line are
 // inside the image; the taps on the other axis are the same for a whole line. Lines are
@@ -10,10 +11,11 @@
 #define INLINE static inline __attribute__((always_inline))
 
 typedef struct {
-    const float *x;    // (batches, groups, in_h, in_w)
+    const float *x;    // (batches, groups, in_h, in_w), rows contiguous
     const float *w;    // (groups * filters, 1, kernel_h, kernel_w)
     const float *bias; // (groups * filters,) or NULL
     float *y;          // (batches, groups * filters, out_h, out_w)
+    ptrdiff_t x_plane; // elements from channel to channel
     int32_t batches, groups, filters;
     ember_axis_t across; // from line to line
     ember_axis_t along;  // within a line
@@ -196,7 +198,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return status;
     }
     // A single group with many filters: the general kernel has larger blocks.
-    if (!ember_conv_is_2d_f32(&conv) || !conv.planes || conv.channels != 1 ||
+    if (!ember_conv_is_2d_f32(&conv) || !conv.lines || conv.channels != 1 ||
         (conv.groups == 1 && conv.filters >= 4)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: not depthwise");
     }
@@ -204,6 +206,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     s->w = (const void *)conv.w.data;
     s->bias = (const void *)conv.bias;
     s->y = (void *)conv.y.data;
+    s->x_plane = ember_axis_plane(&conv);
     s->batches = conv.batches;
     s->groups = conv.groups;
     s->filters = conv.filters;
@@ -218,7 +221,6 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
 static int32_t run(void *state) {
     const state_t *s = state;
-    const ptrdiff_t x_plane = (ptrdiff_t)s->across.in * s->along.in;
     const ptrdiff_t y_plane = (ptrdiff_t)s->across.out * s->along.out;
     const ptrdiff_t kernel = (ptrdiff_t)s->across.kernel * s->along.kernel;
     const int32_t filters = s->groups * s->filters;
@@ -226,7 +228,7 @@ static int32_t run(void *state) {
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t f = 0; f < filters; f++) {
             const ptrdiff_t group = (ptrdiff_t)n * s->groups + f / s->filters;
-            run_plane(s, s->x + group * x_plane, s->w + f * kernel,
+            run_plane(s, s->x + group * s->x_plane, s->w + f * kernel,
                       s->bias == NULL ? 0.0f : s->bias[f],
                       s->y + ((ptrdiff_t)n * filters + f) * y_plane);
         }

@@ -34,7 +34,7 @@ void ember_conv_tiles_run(const ember_conv_tiles_t *s, ember_tiles_gather_fn gat
     }
     const int32_t plane = s->height.out * s->width.out;
     const int32_t inner = s->channels * s->height.kernel * s->width.kernel;
-    const ptrdiff_t x_group = (ptrdiff_t)s->channels * s->height.in * s->width.in;
+    const ptrdiff_t x_group = s->channels * s->x_plane;
 
     for (int32_t n = 0; n < s->batches; n++) {
         for (int32_t g = 0; g < s->groups; g++) {
@@ -71,11 +71,13 @@ static bool is_pointwise(const ember_axis_t *axis) {
     return axis->kernel == 1 && axis->stride == 1 && axis->padding == 0;
 }
 
-// Elements that scratch may have: a part of the images', within the limits.
-static int32_t room_of(const ember_conv_tiles_t *s, const ember_tile_sizes_t *sizes) {
+// Elements that scratch may have: a part of the images', within the limits. Rows of an
+// image that lie apart are a part of a larger one already.
+static int32_t room_of(const ember_conv_tiles_t *s, const ember_tile_sizes_t *sizes,
+                       bool apart) {
     const int64_t x = (int64_t)s->channels * s->height.in * s->width.in;
     const int64_t y = (int64_t)s->filters * s->height.out * s->width.out;
-    if (x + y >= (int64_t)sizes->most_taps * PART) {
+    if (apart || x + y >= (int64_t)sizes->most_taps * PART) {
         return sizes->most_taps;
     }
     const int32_t part = (int32_t)(x + y) / PART; // 32 bits: no library division
@@ -85,8 +87,8 @@ static int32_t room_of(const ember_conv_tiles_t *s, const ember_tile_sizes_t *si
 // The tile: as many outputs as scratch should hold, in whole rows if there is room for
 // more than one.
 static void set_tile(ember_conv_tiles_t *s, int32_t inner,
-                     const ember_tile_sizes_t *sizes) {
-    int32_t most = room_of(s, sizes) / inner & ~3;
+                     const ember_tile_sizes_t *sizes, bool apart) {
+    int32_t most = room_of(s, sizes, apart) / inner & ~3;
     most = most < sizes->least ? sizes->least : most;
     most = most > sizes->most ? sizes->most : most;
     s->tile = most;
@@ -105,7 +107,7 @@ ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *s, ember_node_t *nod
     if (status != EMBER_OK) {
         return status;
     }
-    if (!ember_conv_is_2d_f32(&conv) || !conv.planes) {
+    if (!ember_conv_is_2d_f32(&conv) || !conv.lines) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: layout");
     }
     s->x = (const void *)conv.x.data;
@@ -113,13 +115,15 @@ ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *s, ember_node_t *nod
     s->bias = (const void *)conv.bias;
     s->y = (void *)conv.y.data;
     s->taps = NULL;
+    s->x_plane = ember_axis_plane(&conv);
     s->batches = conv.batches;
     s->groups = conv.groups;
     s->channels = conv.channels;
     s->filters = conv.filters;
     s->height = ember_axis_of(&conv, 1);
     s->width = ember_axis_of(&conv, 2);
-    if (s->batches == 0 || (is_pointwise(&s->height) && is_pointwise(&s->width))) {
+    const bool points = is_pointwise(&s->height) && is_pointwise(&s->width);
+    if (s->batches == 0 || (points && conv.planes)) {
         return EMBER_OK;
     }
     // Weights exist, so this fits an int32_t.
@@ -127,7 +131,7 @@ ember_status_t ember_conv_tiles_prepare(ember_conv_tiles_t *s, ember_node_t *nod
     if (inner > MOST_INNER) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: scratch");
     }
-    set_tile(s, inner, sizes);
+    set_tile(s, inner, sizes, !conv.planes);
     s->taps = ember_node_scratch(node, (size_t)inner * (size_t)s->tile * sizeof(float));
     return ember_node_status(node);
 }

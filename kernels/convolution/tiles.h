@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A float32 convolution as matrix products: one- or two-dimensional, not transposed,
-// everything contiguous, also grouped.
+// everything contiguous but the rows of an image, also grouped.
 //
 // A tile of neighbouring outputs is one product: the weights in place, times the
 // image's elements under each tap, copied to scratch with zeros around the image.
@@ -14,11 +14,12 @@
 #include "kernels/engine/gemm_f32.h"
 
 typedef struct ember_conv_tiles {
-    const float *x;    // (batches, groups * channels, in_h, in_w)
+    const float *x;    // (batches, groups * channels, in_h, in_w), rows contiguous
     const float *w;    // (groups * filters, channels, kernel_h, kernel_w)
     const float *bias; // (groups * filters,) or NULL
     float *y;          // (batches, groups * filters, out_h, out_w)
     float *taps;       // (channels * kernel_h * kernel_w, tile); NULL: x is it
+    ptrdiff_t x_plane; // elements from channel to channel
     int32_t batches, groups, channels, filters;
     int32_t tile; // outputs at most, a multiple of 4; whole rows, or a part of one
     ember_axis_t height;
@@ -55,7 +56,8 @@ ember_tiles_gather(const ember_conv_tiles_t *s, const float *x, int32_t row, int
                    int32_t count, float *to, ember_line_copy_fn copy,
                    ember_line_zeros_fn zeros) {
     const ember_axis_t height = s->height;
-    const int32_t width = s->width.in;
+    const ptrdiff_t plane_step = s->x_plane;
+    const ptrdiff_t row_step = height.x_step;
     const int32_t taps = s->width.kernel;
     const ptrdiff_t step = (ptrdiff_t)taps * s->tile;
     const int32_t top = row * height.stride - height.padding;
@@ -68,14 +70,14 @@ ember_tiles_gather(const ember_conv_tiles_t *s, const float *x, int32_t row, int
             int32_t y = top;
             for (int32_t ky = height.kernel; ky > 0; ky--) {
                 if (y >= 0 && y < height.in) {
-                    copy(line, tap, plane + y * width);
+                    copy(line, tap, plane + y * row_step);
                 } else {
                     zeros(tap, count);
                 }
                 tap += step;
                 y += height.dilation;
             }
-            plane += (ptrdiff_t)height.in * width;
+            plane += plane_step;
         }
     }
 }

@@ -8,6 +8,9 @@
 enum { FIRST, COUNT, WEIGHTS };
 enum { MOST_TAPS = 1 << 20, MOST_BITS = 22, MOST_WEIGHT = 1 << 15 };
 
+// Of a weight: float64, which most cores compute in software.
+enum { WEIGHT_STEPS = 32 };
+
 static double larger(double a, double b) {
     return a > b ? a : b;
 }
@@ -172,6 +175,7 @@ ember_status_t ember_upsample_u8_prepare(ember_upsample_u8_t *s, ember_node_t *n
     }
     ember_node_work(node, (uint32_t)ember_view_numel(&up->out),
                     (uint32_t)s->taps[0] * (uint32_t)s->taps[1]);
+    ember_node_work(node, (uint32_t)(words[0] + words[1]), WEIGHT_STEPS);
     s->spans[0] = ember_node_scratch(node, (words[0] + words[1]) * sizeof(int32_t));
     s->spans[1] = s->spans[0] == NULL ? NULL : s->spans[0] + words[0];
     return ember_node_status(node);

@@ -7,6 +7,8 @@
 // A parameter larger than any tensor is long could only overflow sums.
 enum { LIMIT = 1 << 28 };
 
+enum { CUTTING_STEPS = 24 }; // to find a window, which takes divisions
+
 // Reads one number or one for each dimension, in [low, LIMIT], after the unused leading
 // dimensions; an empty list keeps `items`.
 static void read_list(ember_node_t *node, uint32_t arg, uint32_t dims, int32_t low,
@@ -157,6 +159,7 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     memcpy(pool->y_steps, view.strides, sizeof(pool->y_steps));
     const uint32_t taps = taps_of(pool, args->kernel == 0);
     ember_node_work(node, y.numel, taps);
+    ember_node_work(node, y.numel, args->kernel == 0 ? CUTTING_STEPS : 0);
     if (args->gradient) { // elements are added one by one
         for (uint32_t i = 1; i < EMBER_STEPS_ANY; i++) {
             ember_node_work(node, y.numel, taps);

@@ -13,7 +13,12 @@
 // Between two nodes lies a window: as many rows of a tensor as its readers need, in
 // `slab`. A new row comes in at the end of the window, the others move up, so every
 // node always reads and writes at the same addresses. Inputs and outputs are whole
-// tensors, from which and to which rows are copied, one after the other.
+// tensors, from which and to which rows are copied, one after the other. Where their
+// channels are planes, a row is a part of each plane; in a window it is in one piece.
+//
+// A node that may write its result over what it reads has no window for that: where the
+// last row of its own window is, a second window says so, of one row, which never
+// moves.
 //
 // The table is a constant of bytes, aligned to 4: ember_rows_head_t, then its windows,
 // its actions, and its steps, a byte each, the number of an action. It comes from a
@@ -38,12 +43,13 @@ typedef struct ember_rows_window {
 } ember_rows_window_t;
 
 enum {
-    EMBER_ROWS_SKIP, // move the window's rows up by one; then, for its last row:
-    EMBER_ROWS_FILL, // it lies outside of the image
-    EMBER_ROWS_IN,   // copy the next row of input `which`
-    EMBER_ROWS_RUN,  // run node `which`
-    EMBER_ROWS_OUT,  // move nothing; copy the last row to the next of the output that
-                     // is edge `which`: outputs are counted on behind the inputs
+    EMBER_ROWS_SKIP,  // move the window's rows up by one; then, for its last row:
+    EMBER_ROWS_FILL,  // it lies outside of the image
+    EMBER_ROWS_IN,    // copy the next row of input `which`
+    EMBER_ROWS_RUN,   // run node `which`
+    EMBER_ROWS_OUT,   // move nothing; copy the last row to the next of the output that
+                      // is edge `which`: outputs are counted on behind the inputs
+    EMBER_ROWS_LEAST, // as FILL, of floats that are -infinity
 };
 
 typedef struct ember_rows_action {

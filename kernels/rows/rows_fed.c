@@ -113,9 +113,9 @@ ember_status_t ember_method_feed(ember_method_t *method, const void *rows,
         return refused(EMBER_BAD_ARGUMENT, "feed: more rows than the image has", err);
     }
     const ember_rows_edge_t *input = &s->rows.edges[0];
+    const size_t bytes = (size_t)input->bytes * input->planes; // of a row
     for (uint32_t i = 0; i < count && status == EMBER_OK; i++) {
-        memcpy(input->data, (const uint8_t *)rows + (size_t)i * input->bytes,
-               input->bytes);
+        memcpy(input->data, (const uint8_t *)rows + i * bytes, bytes);
         status = ember_method_execute(method, err);
     }
     const uint32_t given = s->cursor[GIVEN];

@@ -6,7 +6,10 @@
 
 #include "../../runtime_c/src/method_state.h"
 
-enum { TALLIES = 32 }; // nodes that are counted at a time
+#define LEAST 0xff800000u // -infinity as a word
+
+enum { ROWS = 2, RANK = 4 }; // the dimension of an image
+enum { TALLIES = 32 };       // nodes that are counted at a time
 
 // What is copied at a time. Rows may lie anywhere.
 typedef struct __attribute__((may_alias, packed)) block {
@@ -14,15 +17,25 @@ typedef struct __attribute__((may_alias, packed)) block {
 } block_t;
 
 typedef struct __attribute__((may_alias, aligned(4))) aligned_block {
-    uint32_t words[8];
+    uint32_t words[4];
 } aligned_block_t;
+
+typedef struct __attribute__((may_alias, aligned(4))) large_block {
+    uint32_t words[16];
+} large_block_t;
 
 // memmove() to lower addresses, or to elsewhere.
 static void move(uint8_t *to, const uint8_t *from, uint32_t bytes) {
     const uintptr_t apart = (uintptr_t)from - (uintptr_t)to;
     const uintptr_t places = (uintptr_t)to | (uintptr_t)from;
 
-    if ((places & 3) == 0 && apart >= sizeof(aligned_block_t)) {
+    if ((places & 3) == 0 && apart >= sizeof(large_block_t)) {
+        for (; bytes >= sizeof(large_block_t);
+             bytes -= (uint32_t)sizeof(large_block_t)) {
+            *(large_block_t *)(void *)to = *(const large_block_t *)(const void *)from;
+            to += sizeof(large_block_t);
+            from += sizeof(large_block_t);
+        }
         for (; bytes >= sizeof(aligned_block_t);
              bytes -= (uint32_t)sizeof(aligned_block_t)) {
             *(aligned_block_t *)(void *)to =
@@ -41,26 +54,31 @@ static void move(uint8_t *to, const uint8_t *from, uint32_t bytes) {
     memmove(to, from, bytes);
 }
 
-static void fill(uint8_t *to, uint8_t byte, uint32_t bytes) {
-    const uint32_t word = byte * 0x01010101u;
+static void fill(uint8_t *to, uint32_t word, uint32_t bytes) {
     const block_t block = {{word, word, word, word}};
 
     for (; bytes >= sizeof(block); bytes -= (uint32_t)sizeof(block)) {
         *(block_t *)(void *)to = block;
         to += sizeof(block);
     }
-    memset(to, byte, bytes);
+    memcpy(to, &block, bytes);
 }
 
 // Copies `bytes` between a row of a window and what an edge has from `*at` on.
 static bool pass(const ember_rows_edge_t *edge, uint32_t *at, uint8_t *row,
                  uint32_t bytes, bool out) {
-    if (bytes > edge->bytes - *at) {
+    const uint32_t part = edge->planes == 1 ? bytes : bytes / edge->planes;
+    uint8_t *there = edge->data + *at;
+
+    if (part > edge->bytes - *at) {
         return false;
     }
-    uint8_t *there = edge->data + *at;
-    move(out ? there : row, out ? row : there, bytes);
-    *at += bytes;
+    for (uint32_t plane = edge->planes; plane > 0; plane--) {
+        move(out ? there : row, out ? row : there, part);
+        there += edge->bytes;
+        row += part;
+    }
+    *at += part;
     return true;
 }
 
@@ -78,7 +96,10 @@ int32_t ember_rows_act(const ember_rows_t *s, ember_rows_action_t action,
     case EMBER_ROWS_RUN:
         return s->nodes[action.which].run(s->nodes[action.which].state);
     case EMBER_ROWS_FILL:
-        fill(last, window->fill, window->row);
+        fill(last, window->fill * 0x01010101u, window->row);
+        return EMBER_OK;
+    case EMBER_ROWS_LEAST:
+        fill(last, LEAST, window->row);
         return EMBER_OK;
     case EMBER_ROWS_SKIP:
         return EMBER_OK;
@@ -99,7 +120,7 @@ static ember_status_t bad_table(ember_node_t *node) {
 static bool is_action(const ember_rows_t *s, const ember_rows_head_t *head,
                       uint32_t nodes, ember_rows_action_t action) {
     const bool in = action.what == EMBER_ROWS_IN;
-    if (action.what > EMBER_ROWS_OUT || action.window >= head->windows) {
+    if (action.what > EMBER_ROWS_LEAST || action.window >= head->windows) {
         return false;
     }
     if (action.what == EMBER_ROWS_RUN) {
@@ -188,9 +209,21 @@ static void set_work(ember_node_t *node, const ember_rows_t *s, uint32_t nodes) 
     add_work(node, most_runs(s, nodes), node->method->work - first);
 }
 
+// What stands before the rows in the order of dimensions.
+static uint32_t planes_of(const ember_tensor_t *tensor) {
+    uint32_t planes = 1;
+
+    for (uint32_t i = 0; i < tensor->rank && tensor->dim_order[i] != ROWS; i++) {
+        planes *= (uint32_t)tensor->sizes[tensor->dim_order[i]];
+    }
+    return tensor->rank == RANK && tensor->numel > 0 ? planes : 1;
+}
+
 static void add_edge(ember_rows_t *s, const ember_tensor_t *tensor) {
-    s->edges[s->edge_count++] =
-        (ember_rows_edge_t){tensor->data, (uint32_t)ember_tensor_bytes(tensor)};
+    const uint32_t planes = planes_of(tensor);
+
+    s->edges[s->edge_count++] = (ember_rows_edge_t){
+        tensor->data, (uint32_t)ember_tensor_bytes(tensor) / planes, planes};
 }
 
 static void read_edges(ember_node_t *node, ember_rows_t *s) {

@@ -19,7 +19,8 @@ enum {
 
 typedef struct ember_rows_edge {
     uint8_t *data;
-    uint32_t bytes;
+    uint32_t bytes;  // of a plane
+    uint32_t planes; // of which each has a part of a row
 } ember_rows_edge_t;
 
 typedef struct ember_rows {
@@ -37,8 +38,8 @@ typedef struct ember_rows {
 // Reads and checks the call's arguments and the table.
 ember_status_t ember_rows_prepare(ember_node_t *node, ember_rows_t *s);
 
-// Does one action; `at` says how far each edge has come, in bytes. Returns EMBER_OK,
-// what a node returned, or EMBER_DATA_RANGE at the end of an edge.
+// Does one action; `at` says how far each edge has come, in bytes of a plane. Returns
+// EMBER_OK, what a node returned, or EMBER_DATA_RANGE at the end of an edge.
 int32_t ember_rows_act(const ember_rows_t *s, ember_rows_action_t action, uint32_t *at);
 
 #endif // EMBER_KERNELS_ROWS_ROWS_TABLE_H

@@ -82,7 +82,12 @@ void resolve_put_delegates(const ember_method_t *method) {
     put_spare(method);
     const uint32_t count = vector_count(method->meta.plan[PLAN_DELEGATES].at);
     const char *comma = "";
-    resolve_put(", \"delegates\": [");
+    resolve_put(", \"delegate_steps\": [");
+    for (uint32_t i = 0; i < count; i++) {
+        resolve_put(i > 0 ? ", " : "");
+        resolve_put_number("", (int64_t)method->delegates[i].work);
+    }
+    resolve_put("], \"delegates\": [");
     for (uint32_t i = 0; i < count; i++) {
         const struct ember_delegate *delegate = &method->delegates[i];
         if (delegate->backend == NULL ||

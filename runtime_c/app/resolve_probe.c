@@ -56,11 +56,12 @@ static void note_choice(const ember_operator_t *real, const ember_kernel_t *chos
     choice->items[index] = chosen;
 }
 
-static void put_candidate(const ember_kernel_t *kernel, ember_status_t status,
-                          const char *message) {
+static void put_candidate(const ember_node_t *node, const ember_kernel_t *kernel,
+                          ember_status_t status) {
     resolve_put_text("{\"kernel\": ", kernel->name);
     resolve_put_number(", \"status\": ", status);
-    resolve_put_text(", \"message\": ", message);
+    resolve_put_number(", \"steps\": ", (int64_t)node->work);
+    resolve_put_text(", \"message\": ", node->method->error.message);
     resolve_put("}");
 }
 
@@ -74,7 +75,7 @@ static void put_candidates(ember_node_t *node, const ember_operator_t *real,
         const ember_kernel_t *const only[] = {*candidate, NULL};
         const ember_operator_t one = {real->name, only, 0, UINT8_MAX, real->flags};
         const ember_status_t status = ember_node_prepare(node, &one, &state);
-        put_candidate(*candidate, status, method->error.message);
+        put_candidate(node, *candidate, status);
         resolve_put(candidate[1] != NULL ? ", " : "");
         method->temp_used = 0;
         method->error = (ember_error_t){EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
@@ -112,7 +113,6 @@ static ember_status_t probe_prepare(ember_node_t *node, void *state) {
     resolve_put_number(", \"known\": ", real != NULL);
     resolve_put_number(", \"scratch\": ", (int64_t)method->temp_used);
     resolve_put_number(", \"planned\": ", method->temp.data != resolve_temp.data);
-    resolve_put_number(", \"work\": ", (int64_t)node->work);
     if (chosen != NULL) {
         note_choice(real, chosen);
         resolve_put_number(", \"state\": ", chosen->state_size);

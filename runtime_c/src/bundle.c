@@ -115,6 +115,9 @@ ember_status_t ember_bundle_value(const ember_bundle_test_t *test,
         read_tensor(&flat, body, &value->as_tensor);
     } else if (value->kind == EMBER_NONE) {
         flat_fail(&flat, EMBER_BAD_PROGRAM, "bundle: a value is malformed");
+    } else if (is_number(value->kind)) {
+        const ember_field_t bits = ember_flat_field(&flat, body, FLAT(0, FLAT_U64));
+        value->as_int = (int64_t)load_u64(bits.at);
     } else {
         ember_plan_scalar(&flat, body, value);
     }

@@ -136,7 +136,7 @@ static ember_status_t set_scalar(ember_method_t *method, uint32_t index,
 
 static ember_status_t set_input(ember_method_t *method, uint32_t index,
                                 const ember_value_t *value, ember_error_t *err) {
-    uint32_t at;
+    uint32_t at = NO_VALUE;
     if (!find_value(method, PLAN_INPUTS, index, &at)) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "input: no such input");
     }
@@ -207,8 +207,8 @@ static bool find_attribute(ember_method_t *method, const char *name, uint32_t *a
         const uint8_t *body = ember_method_body(method, *at, &value);
         // unreached: a loaded method has no malformed tensors
         if (value.kind == EMBER_TENSOR &&
-            ember_plan_tensor(&method->flat, body, &plan) && plan.has_extra &&
-            ember_flat_is(plan.extra[EXTRA_NAME].at, name)) {
+            ember_plan_tensor(&method->flat, body, &plan) && plan.extra != NULL &&
+            ember_flat_is(ember_plan_name(&method->flat, &plan), name)) {
             return true;
         }
     }

@@ -94,10 +94,12 @@ bool ember_plan_shape(ember_tensor_t *tensor, ember_vector_t sizes,
 
 static void read_extra(ember_flat_t *flat, const uint8_t *table,
                        ember_plan_tensor_t *plan) {
-    ember_flat_read(flat, table, EXTRA_FIELDS, plan->extra);
-    const uint32_t location = plan->extra[EXTRA_LOCATION].number;
+    ember_field_t fields[4];
+    ember_flat_read(flat, table, EXTRA_FIELDS,
+                    fields); // all, so that all are well-formed
+    const uint32_t location = fields[EXTRA_LOCATION].number;
     plan->external = location == LOCATION_EXTERNAL;
-    if (location > LOCATION_EXTERNAL || plan->extra[EXTRA_DEVICE].number != 0) {
+    if (location > LOCATION_EXTERNAL || fields[EXTRA_DEVICE].number != 0) {
         flat_fail(flat, EMBER_UNSUPPORTED, "tensor: unknown location or device");
     }
 }
@@ -120,7 +122,7 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
     plan->allocation = flat_table(flat, table, at[TENSOR_ALLOCATION]);
     plan->dynamic = dynamism != SHAPE_STATIC;
     plan->external = false;
-    plan->has_extra = at[TENSOR_EXTRA] != 0;
+    plan->extra = flat_table(flat, table, at[TENSOR_EXTRA]);
     if (!ember_plan_shape(tensor, sizes, order) ||
         (uint64_t)tensor->numel * tensor->element_size > INT32_MAX) {
         flat_fail(flat, EMBER_BAD_PROGRAM, "tensor: bad rank, sizes or dim_order");
@@ -129,8 +131,8 @@ bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
         flat_fail(flat, EMBER_UNSUPPORTED,
                   "tensor: unknown dtype, unbounded, or a storage offset");
     }
-    if (plan->has_extra) {
-        read_extra(flat, flat_table(flat, table, at[TENSOR_EXTRA]), plan);
+    if (plan->extra != NULL) {
+        read_extra(flat, plan->extra, plan);
     }
     return flat->status == EMBER_OK;
 }
@@ -141,10 +143,6 @@ static const uint8_t item_kinds[] = {
     [EMBER_TENSOR_LIST] = FLAT_VEC4, [EMBER_OPTIONAL_TENSOR_LIST] = FLAT_VEC4,
 };
 
-static bool is_number(uint32_t kind) {
-    return kind == EMBER_INT || kind == EMBER_DOUBLE;
-}
-
 // The bits of an integer or a double.
 EMBER_INLINE int64_t number(const uint8_t *body, const uint16_t *at) {
     return at[0] != 0 ? (int64_t)load_u64(body + at[0]) : 0;
@@ -152,11 +150,6 @@ EMBER_INLINE int64_t number(const uint8_t *body, const uint16_t *at) {
 
 void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body, ember_value_t *value) {
     if (value->kind == EMBER_NONE) {
-        return;
-    }
-    if (is_number(value->kind)) {
-        value->as_int = number(body, ember_flat_layout(flat, body, FLAT(0, FLAT_U64),
-                                                       flat->layouts[LAYOUT_NUMBER]));
         return;
     }
     if (value->kind == EMBER_BOOL) {
@@ -195,9 +188,9 @@ void ember_plan_offsets(ember_flat_t *flat, const ember_program_t *program,
                                 &offsets->segment);
 }
 
-static void external_data(const ember_program_t *program,
+static void external_data(ember_flat_t *flat, const ember_program_t *program,
                           const ember_plan_tensor_t *plan, ember_bytes_t *data) {
-    const ember_vector_t key = plan->extra[EXTRA_NAME].at;
+    const ember_vector_t key = ember_plan_name(flat, plan);
     if (program->find_data == NULL ||
         program->find_data(program, (const char *)vector_items(key), vector_count(key),
                            &plan->tensor, data) != EMBER_OK) {
@@ -228,7 +221,7 @@ ember_bytes_t ember_plan_data(ember_flat_t *flat, const ember_program_t *program
     const uint32_t align = plan->allocation == NULL ? plan->tensor.element_size : 1;
     ember_bytes_t data = {NULL, 0};
     if (plan->external) {
-        external_data(program, plan, &data);
+        external_data(flat, program, plan, &data);
     } else {
         internal_data(flat, program, plan, offsets, &data);
     }

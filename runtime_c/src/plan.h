@@ -12,8 +12,7 @@ typedef struct ember_plan_tensor {
     const uint8_t *allocation; // AllocationDetails, or NULL
     bool dynamic;              // its sizes are bounds
     bool external;             // its data is in a data file
-    bool has_extra;            // `extra` is set
-    ember_field_t extra[4];    // EXTRA_*
+    const uint8_t *extra;      // ExtraTensorInfo, or NULL
 } ember_plan_tensor_t;
 
 // Segment `index` of the program. False, and an empty segment, if there is none.
@@ -35,7 +34,12 @@ EMBER_LOCAL void ember_plan_read(ember_flat_t *flat, const ember_program_t *prog
 EMBER_LOCAL bool ember_plan_tensor(ember_flat_t *flat, const uint8_t *table,
                                    ember_plan_tensor_t *plan);
 
-// Everything except tensors: value->kind says what it is; lists are not resolved.
+static inline bool is_number(uint32_t kind) {
+    return kind == EMBER_INT || kind == EMBER_DOUBLE;
+}
+
+// Everything except tensors and numbers: value->kind says what it is; lists are not
+// resolved.
 EMBER_LOCAL void ember_plan_scalar(ember_flat_t *flat, const uint8_t *body,
                                    ember_value_t *value);
 
@@ -49,6 +53,12 @@ EMBER_LOCAL const uint8_t *ember_plan_value(ember_flat_t *flat, ember_vector_t i
 // Whether it has data: a constant or, with planned memory, an initial state.
 static inline bool ember_plan_has_data(const ember_plan_tensor_t *plan) {
     return plan->external || plan->buffer != 0;
+}
+
+// The name of a tensor that was read, or an empty one.
+static inline ember_vector_t ember_plan_name(ember_flat_t *flat,
+                                             const ember_plan_tensor_t *plan) {
+    return ember_flat_field(flat, plan->extra, EXTRA_NAME).at;
 }
 
 // Reads a SubsegmentOffsets table of the program, which may be NULL.

@@ -9,7 +9,7 @@ void ember_method_set_state(ember_method_t *method, const ember_plan_tensor_t *p
     const uint8_t *table = NULL;
     ember_offsets_t offsets;
     const size_t list =
-        plan->has_extra ? ember_flat_size(plan->extra[EXTRA_MUTABLE_SEGMENT].at) : 0;
+        ember_flat_size(ember_flat_field(flat, plan->extra, EXTRA_MUTABLE_SEGMENT).at);
     if (list < vector_count(lists)) {
         table = ember_flat_item(flat, lists, (uint32_t)list);
     }

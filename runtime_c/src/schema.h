@@ -54,8 +54,10 @@ enum {
 #define ALLOCATION_FIELDS (FLAT(0, FLAT_U32) | FLAT(1, FLAT_U32) | FLAT(2, FLAT_U32))
 enum { ALLOCATION_ID, ALLOCATION_LOW, ALLOCATION_HIGH };
 #define EXTRA_FIELDS                                                                   \
-    (FLAT(0, FLAT_U64) | FLAT(1, FLAT_VEC1) | FLAT(2, FLAT_U8) | FLAT(3, FLAT_U8))
-enum { EXTRA_MUTABLE_SEGMENT, EXTRA_NAME, EXTRA_LOCATION, EXTRA_DEVICE };
+    (EXTRA_MUTABLE_SEGMENT | EXTRA_NAME | FLAT(2, FLAT_U8) | FLAT(3, FLAT_U8))
+#define EXTRA_MUTABLE_SEGMENT FLAT(0, FLAT_U64)
+#define EXTRA_NAME            FLAT(1, FLAT_VEC1)
+enum { EXTRA_LOCATION = 2, EXTRA_DEVICE };
 
 #define CALL_FIELDS                                                                    \
     (FLAT(0, FLAT_U32) | FLAT(1, FLAT_VEC4)) // kernel and delegate calls

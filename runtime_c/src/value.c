@@ -86,10 +86,9 @@ static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *t
 static __attribute__((noinline)) bool
 decode_tensor(ember_method_t *method, uint32_t index, ember_tensor_t *tensor) {
     ember_slot_t *slot;
-    ember_value_t value;
     index = ember_method_resolve(method, index, &slot);
-    const uint8_t *body = ember_method_body(method, index, &value);
-    if (value.kind != EMBER_TENSOR) {
+    const uint8_t *body = ember_method_body(method, index, NULL);
+    if (method->flat.tag != EMBER_TENSOR) {
         return false;
     }
     if (slot == NULL ? !fixed_tensor(method, index, body, tensor)

@@ -44,7 +44,7 @@ void prove_plan_scalar(void) {
     any_file();
     any_reader(&flat);
     value.kind = (ember_kind_t)(1 + nondet_uint8() % UNION_MOST);
-    ASSUME(value.kind != EMBER_TENSOR);
+    ASSUME(value.kind != EMBER_TENSOR && !is_number(value.kind));
     ember_plan_scalar(&flat, any_table(), &value);
     if (value.kind == EMBER_INT_LIST) {
         proof_readable(value.as_list.items, value.as_list.count * (size_t)8);
@@ -80,7 +80,7 @@ void prove_plan_tensor(void) {
         proof_readable(plan.tensor.sizes, 4 * (size_t)plan.tensor.rank);
         proof_readable(plan.tensor.dim_order, plan.tensor.rank);
         REQUIRE(plan.allocation == NULL || is_table(plan.allocation));
-        if (plan.has_extra && plan.tensor.rank > 1) {
+        if (plan.extra != NULL && plan.tensor.rank > 1) {
             REACHED("tensor");
         }
     }

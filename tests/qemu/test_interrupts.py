@@ -162,6 +162,7 @@ def test_without_its_handlers_the_same_stack_overflows(tmp_path: Path) -> None:
     [
         ("VTOR", "WORD(0xE000E000u + 0xD08u) = 0x1000;"),
         ("VTOR", "extern void set(volatile uint32_t *); set(&WORD(0xE000ED08u));"),
+        ("VTOR", "extern void set(volatile uint32_t *); set(&WORD(0xE000ED00u) + 0);"),
         ("the table of vectors", "((uint32_t *)WORD(0xE000ED08u))[ticks + 16] = 1;"),
         (
             "the table of vectors",
@@ -176,6 +177,18 @@ def test_every_way_to_change_the_table_is_seen(
     app = written(tmp_path, HANDLERS, f"{table}\nint main(void)", "", statements)
     with pytest.raises(SdkError, match=f"'main' writes {what}"):
         made(app, board)
+
+
+@pytest.mark.parametrize("address", ["0xE000ED08u", "0xE000ED00u"])
+def test_a_pointer_to_the_table_in_data_must_be_declared(
+    tmp_path: Path, address: str
+) -> None:
+    registers = f"volatile uint32_t *registers[] = {{(volatile uint32_t *){address}}};"
+    statements = "registers[0][ticks] = 0x1000;"
+    app = written(tmp_path, HANDLERS, f"{registers}\nint main(void)", "", statements)
+    with pytest.raises(SdkError, match=r"a table of .*has the address of VTOR"):
+        made(app)
+    made(app, declared=Interrupts(is_declared=True))
 
 
 def test_priorities_and_levels_bound_how_deep_handlers_nest(tmp_path: Path) -> None:

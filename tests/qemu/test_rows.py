@@ -69,6 +69,7 @@ def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None
         str(CASES / f"int8_{name}_small_{core}")
         for name in ("resnet8", "mobilenet", "unet", "ds_cnn", "inception")
     ]
+    cases.append(str(CASES / "model_resnet8_small"))  # float32
     words = ["--board", boards[core], "--rows", "fed", *poison]
     assert cli.main(["test", *cases, *words]) == 0
 
@@ -78,6 +79,13 @@ def test_a_mean_of_rows(core: str) -> None:
     board = {"m4": "mps2-an386", "m55": "mps3-an547"}[core]
     case = CASES / f"int8_inception_small_{core}"
     words = [str(case), "--board", board, "--rows", "smallest"]
+    assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps3-an547"])
+def test_layers_of_float32(board: str) -> None:
+    """With each set of kernels: portable ones, those of the scalar unit, and Helium."""
+    words = [str(CASES / "model_resnet8_small"), "--board", board, "--rows", "smallest"]
     assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
 
 

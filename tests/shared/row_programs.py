@@ -21,6 +21,8 @@ ORDER = (0, 2, 3, 1)
 class Network:
     """Layers are added one after the other; each returns the value that it makes."""
 
+    order: tuple[int, ...] = ORDER
+
     def __init__(self, seed: int, sizes: Sequence[int], dtype: DType = DType.INT8):
         self.random = np.random.default_rng(seed)
         self.values: list[types.Value] = []
@@ -56,7 +58,7 @@ class Network:
 
     def image(self, sizes: Sequence[int], dtype: DType = DType.INT8) -> int:
         place = types.Allocation(1, self.end)
-        made = types.Tensor(dtype, tuple(sizes), ORDER, allocation=place)
+        made = types.Tensor(dtype, tuple(sizes), self.order, allocation=place)
         self.end += -(-max(made.nbytes, 1) // 16) * 16
         value = self.add(made)
         self.zeros[value] = int(self.random.integers(-30, 30))
@@ -69,7 +71,8 @@ class Network:
 
     def constant(self, array: np.ndarray) -> int:  # type: ignore[type-arg]
         self.constants.append(array.tobytes())
-        dtype = {1: DType.INT8, 4: DType.INT32}[array.itemsize]
+        integers = {1: DType.INT8, 4: DType.INT32}
+        dtype = DType.FLOAT32 if array.dtype.kind == "f" else integers[array.itemsize]
         order = tuple(range(array.ndim))
         data = len(self.constants) - 1
         return self.add(types.Tensor(dtype, array.shape, order, data_index=data))

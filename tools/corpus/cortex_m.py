@@ -205,7 +205,7 @@ def exported(
     target: str,
 ) -> Exported:
     """Quantise and lower a model; expect what the dialect's reference computes."""
-    graph = quantised(model.eval(), calibration)
+    graph, _ = quantised(model.eval(), calibration)
     edge = lowered(export(graph, samples[0]), f"cortex-{target}", constants={})
     reference = edge.exported_program().module()
     runs = [Run("forward", sample, [reference(*sample)]) for sample in samples]

@@ -366,6 +366,15 @@ class Method:
         """Full names, by op_index."""
         return tuple(operator.full_name for operator in self.operators)
 
+    def name_of(self, instruction: Instruction) -> str:
+        """The operator, the backend, or what kind of instruction it is."""
+        if isinstance(instruction, KernelCall):
+            return self.operator_names[instruction.op_index]
+        if isinstance(instruction, DelegateCall):
+            return self.delegates[instruction.delegate_index].id
+        names = {MoveCall: "move", JumpFalseCall: "jump if false", FreeCall: "free"}
+        return names[type(instruction)]
+
     @property
     def planned_bytes(self) -> int:
         return sum(self.planned_sizes)

@@ -20,7 +20,7 @@ from ember.plan import macs
 from ember.program import Method
 from ember.run import once, profile, verdicts
 from ember.run.profile import Profile
-from ember.run.run import NodeRun, name_of
+from ember.run.run import NodeRun
 from ember.run.views import details
 
 
@@ -115,7 +115,7 @@ def _nodes(method: Method, counted: batch.Counted) -> list[NodeRun]:
     nodes: list[NodeRun] = []
     for index, (cycles, executions) in enumerate(counted.nodes):
         instruction = method.instructions[index]
-        op, call = calls.get(index, (name_of(method, instruction), None))
+        op, call = calls.get(index, (method.name_of(instruction), None))
         products = macs.of_call(method, op, call) if call else None
         nodes.append(NodeRun(index, index, op, None, cycles, executions, products))
     return nodes

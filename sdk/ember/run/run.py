@@ -359,7 +359,7 @@ def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[Node
     for index, cost in zip(traced.steps, traced.costs, strict=False) if traced else ():
         totals.setdefault(index, []).append(cost)
     for index, instruction in enumerate(method.instructions):
-        op, call = calls.get(index, (name_of(method, instruction), None))
+        op, call = calls.get(index, (method.name_of(instruction), None))
         costs = totals.get(index, [])
         known = traced is not None
         yield NodeRun(
@@ -375,13 +375,3 @@ def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[Node
             cycles=summed(item.cycles for item in costs),
             inside=traced.inside.get(index, ()) if traced else (),
         )
-
-
-def name_of(method: Method, instruction: program.Instruction) -> str:
-    if isinstance(instruction, program.DelegateCall):
-        return method.delegates[instruction.delegate_index].id
-    return {
-        program.MoveCall: "move",
-        program.JumpFalseCall: "jump if false",
-        program.FreeCall: "free",
-    }.get(type(instruction), "call")

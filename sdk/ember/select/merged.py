@@ -32,6 +32,7 @@ def _method(needs: Sequence[MethodNeeds]) -> MethodNeeds:
         temp=max(need.temp for need in needs),
         slots=max(need.slots for need in needs),
         steps=max(need.steps for need in needs),
+        delegate_steps=tuple(map(max, *(need.delegate_steps for need in needs))),
         changing=any(need.changing for need in needs),
         delegates=_delegates([need.delegates for need in needs]),
         spare=tuple(i for i in last.spare if all(i in need.spare for need in needs)),

@@ -41,6 +41,7 @@ class Candidate:
     kernel: str
     status: int  # 0: it takes the call
     message: str  # why it does not
+    steps: int = 0  # bound of its work, by the largest shapes
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,13 @@ class Call:
     volatile: bool  # prepared again when its arguments change
     message: str  # why, where kernel is None
     candidates: tuple[Candidate, ...] = ()  # in the order they are tried
+
+    @property
+    def steps(self) -> int:
+        """Bound of the work of the kernel, by the largest shapes."""
+        return max(
+            (c.steps for c in self.candidates if c.kernel == self.kernel), default=0
+        )
 
     @property
     def is_gap(self) -> bool:
@@ -75,6 +83,7 @@ class MethodNeeds:
     delegates: Mapping[int, DelegateNeeds] = field(default_factory=dict)
     spare: tuple[int, ...] = ()  # delegates whose payloads nothing reads any more
     steps: int = 0  # bound of the work of one pass, by the largest shapes
+    delegate_steps: tuple[int, ...] = ()  # of one call of each delegate
     unsized: bool = False  # a call's work is known only while it runs
 
     @property
@@ -261,5 +270,6 @@ def _method(
         },
         spare=tuple(sizes.get("spare", ())),
         steps=sizes.get("work", 0) + sizes.get("volatile_work", 0),
+        delegate_steps=tuple(sizes.get("delegate_steps", ())),
         unsized=any(call["status"] for call in item["calls"]),
     )

@@ -7,12 +7,23 @@ whose shapes are known only while it runs, has none: its execution ends by a bud
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ember.program import JumpFalseCall, Method
+from ember.program import DelegateCall, JumpFalseCall, Method
 from ember.select.resolve import MethodNeeds
+
+CALL_STEPS = 32  # of each instruction, beside those of its kernel: EMBER_CALL_STEPS
+
+
+@dataclass(frozen=True)
+class NodeWork:
+    """An instruction of the program that is loaded."""
+
+    instruction: int
+    operator: str
+    steps: int  # each time it runs, at most
 
 
 @dataclass(frozen=True)
@@ -22,6 +33,7 @@ class Work:
     steps: int | None  # of one execution, at most; None: without bound
     one_pass: int  # of each instruction once, as far as shapes are known
     why: str = ""  # it has no bound
+    nodes: tuple[NodeWork, ...] = ()
 
 
 def of(model: str, method: Method, needs: MethodNeeds) -> Work:
@@ -31,7 +43,18 @@ def of(model: str, method: Method, needs: MethodNeeds) -> Work:
     elif needs.unsized:
         why = "shapes depend on data"
     steps = None if why else needs.steps
-    return Work(model, method.name, steps, needs.steps, why)
+    return Work(
+        model, method.name, steps, needs.steps, why, tuple(_nodes(method, needs))
+    )
+
+
+def _nodes(method: Method, needs: MethodNeeds) -> Iterator[NodeWork]:
+    of_kernels = {call.instruction: call.steps for call in needs.calls}
+    for index, instruction in enumerate(method.instructions):
+        steps = of_kernels.get(index, 0)
+        if isinstance(instruction, DelegateCall) and needs.delegate_steps:
+            steps = needs.delegate_steps[instruction.delegate_index]
+        yield NodeWork(index, method.name_of(instruction), steps + CALL_STEPS)
 
 
 def _loops(method: Method) -> bool:

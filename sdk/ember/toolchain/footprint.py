@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -137,13 +137,17 @@ def _firmware(facts: Mapping[str, Any]) -> dict[str, int]:
 
 
 def over(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
-    """A sentence for every ceiling of `budget` that the firmware is above."""
+    """A sentence for every ceiling of `budget`, of work or bytes, that the firmware is
+    above."""
+    return [*_over_work(budget, facts["work"]), *_over_bytes(budget, facts)]
+
+
+def _over_bytes(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     sizes, footprint = facts["size"], facts["footprint"]
     problems = []
     for name, used in (("total", total(sizes)), ("ram", ram(sizes))):
         if name in budget and used > budget[name]:
             problems.append(_over(name, used, budget[name]))
-    problems += _over_work(budget, facts["work"]["steps"])
     for group in ("libraries", "operators"):
         for name, ceiling in budget.get(group, {}).items():
             row = footprint[group].get(name)
@@ -152,11 +156,21 @@ def over(budget: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def _over_work(budget: Mapping[str, Any], steps: int | None) -> list[str]:
-    if "work" not in budget or (steps is not None and steps <= budget["work"]):
-        return []
-    takes = "has no bound" if steps is None else f"takes up to {steps:,} steps"
-    return [f"an execution {takes}, and its budget is {budget['work']:,}"]
+def _over_work(budget: Mapping[str, Any], work: Mapping[str, Any]) -> Iterator[str]:
+    for row in work["methods"] if "work" in budget else ():
+        whose = f"an execution of {row['method']}"
+        if row["steps"] is None:
+            yield (
+                f"{whose} is unbounded ({row['why']}), so no ceiling of work holds:"
+                " set a budget at run time (ember_method_set_budget) and leave it out"
+            )
+        elif row["steps"] > budget["work"]:
+            node = max(row["nodes"], key=lambda node: node["steps"])
+            yield (
+                f"{whose} takes up to {row['steps']:,} steps, and its budget is"
+                f" {budget['work']:,}; most of them, {node['steps']:,}, instruction"
+                f" {node['instruction']} ({node['operator']})"
+            )
 
 
 def _over(name: str, used: int, ceiling: int) -> str:
@@ -173,5 +187,7 @@ def check(file: Path, budget: Mapping[str, Any], facts: Mapping[str, Any]) -> No
         lines = "\n".join(f"  - {problem}" for problem in problems)
         raise SdkError(
             f"the firmware exceeds the budget {file}\n{lines}",
-            hint=f"largest parts, bytes: {offenders(facts['footprint'])}",
+            hint=f"largest parts, bytes: {offenders(facts['footprint'])}"
+            if _over_bytes(budget, facts)
+            else None,
         )

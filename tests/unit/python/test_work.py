@@ -60,7 +60,7 @@ def one(path: Path, **settings: Any) -> testing.Outcome:
             "aten::_adaptive_avg_pool2d_backward.out(f32[1,2,3,3], f32[1,2,6,6],"
             " f32[1,2,6,6])",
             18 * 4 * 8,
-            18 * 16 * 8 + 300,
+            18 * (16 * 8 + 24) + 300,  # and each window is found by divisions
         ),
     ],
 )
@@ -94,11 +94,27 @@ def test_the_plan_states_the_work(tmp_path: Path) -> None:
     assert cli.main(["plan", str(model), "--board", "host", "--json", str(to)]) == 0
     stated = json.loads(to.read_text())["work"]
     assert stated["steps"] == one(CASES / "op_mm").work
-    assert [row["method"] for row in stated["methods"]] == ["forward"]
+    (row,) = stated["methods"]
+    assert row["method"] == "forward"
+    assert row["nodes"][0]["operator"] == "aten::mm.out"
+    assert sum(node["steps"] for node in row["nodes"]) == stated["steps"]
+
+
+@pytest.mark.parametrize(
+    "case", ["special_scan", "special_cond", "xnnpack_mlp", "special_dynamic_batch"]
+)
+def test_steps_of_instructions_add_up(case: str, tmp_path: Path) -> None:
+    to = tmp_path / "plan.json"
+    model = CASES / case
+    assert cli.main(["plan", str(model), "--board", "host", "--json", str(to)]) == 0
+    (row,) = json.loads(to.read_text())["work"]["methods"]
+    assert all(node["steps"] >= work.CALL_STEPS for node in row["nodes"])
+    assert sum(node["steps"] for node in row["nodes"]) == row["one_pass"]
 
 
 def test_work_without_bound_exceeds_every_ceiling() -> None:
-    known = work.Work("m", "forward", 10, 10)
+    nodes = (work.NodeWork(0, "aten::mm.out", 7), work.NodeWork(1, "move", 3))
+    known = work.Work("m", "forward", 10, 10, nodes=nodes)
     endless = work.Work("m", "other", None, 10, "it has a loop")
     sizes = dict.fromkeys(("code", "rodata", "data", "bss", "arena", "stack"), 0)
     nothing: dict[str, Any] = {"libraries": {}, "operators": {}}
@@ -111,7 +127,12 @@ def test_work_without_bound_exceeds_every_ceiling() -> None:
         ([known, endless], 1 << 60, 1),
     ):
         facts["work"] = work.to_json(works)
-        assert len(footprint.over({"work": ceiling}, facts)) == problems
+        sentences = footprint.over({"work": ceiling}, facts)
+        assert len(sentences) == problems
+        for sentence in sentences:
+            assert (
+                "unbounded (it has a loop)" in sentence or "(aten::mm.out)" in sentence
+            )
 
 
 def outcome(case: str, instructions: int, steps: int) -> testing.Outcome:

@@ -9,11 +9,12 @@ from typing import Any
 from ember import boards
 from ember.build import repack
 from ember.build.jobs import Job
+from ember.kernels import KernelList
 from ember.plan import own_scratch
 from ember.plan.improved import Improved
-from ember.plan.passes import edit, execute, rows
+from ember.plan.passes import edit, execute, in_place, rows
 from ember.plan.replan import replan
-from ember.plan.rows import reads, row_regions
+from ember.plan.rows import forms, row_regions
 from ember.program import Program, types
 
 
@@ -38,14 +39,27 @@ def _of(job: Job, model: Improved) -> Iterator[dict[str, Any]]:
     proposals = rows.apply(edit.draft(plain), here, keep)
     if not proposals:
         return
-    best = proposals[0].program
-    saved = sum(
-        replan(now, known, keep, check=False).planned
-        - replan(then, known, keep, check=False).planned
-        for now, then in zip(plain.methods, best.methods, strict=True)
+    best = min(
+        (each for draft in proposals for each in _late(draft, here, keep)),
+        key=lambda program: _planned(program, known, keep),
     )
+    saved = _planned(plain, known, keep) - _planned(best, known, keep)
     if saved > 0:
         yield _facts(model, best) | {"used": False, "saved": saved}
+
+
+def _late(
+    draft: edit.Draft, here: execute.Computer, keep: frozenset[int]
+) -> Iterator[Program]:
+    """A proposal, and what the passes after that of rows may make of it."""
+    yield draft.program
+    yield from (later.program for later in in_place.apply(draft, here, keep))
+
+
+def _planned(program: Program, known: KernelList, keep: frozenset[int]) -> int:
+    return sum(
+        replan(method, known, keep, check=False).planned for method in program.methods
+    )
 
 
 def _facts(model: Improved, program: Program) -> dict[str, Any]:
@@ -56,7 +70,7 @@ def _facts(model: Improved, program: Program) -> dict[str, Any]:
     ]
     return {
         "model": model.name,
-        "over": sum(len(reads.over_calls(method)) for method in program.methods),
+        "over": sum(len(forms.over_calls(method)) for method in program.methods),
         "regions": [
             {
                 "method": method.name,

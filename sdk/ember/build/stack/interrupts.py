@@ -10,6 +10,7 @@ preempt every other, and be preempted by them.
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,9 +20,12 @@ from ember.boards import Board
 from ember.build.stack.bound import CallGraph, HandlerLevel, StackError
 from ember.build.stack.members import Place
 from ember.toolchain import elf
+from ember.toolchain.objects import Object
 
 SECTION = ".ember_vectors"  # of the table, and with a suffix of what follows it
 _VTOR = 0xE000ED08
+_SCB = 0xE000ED00  # the registers that VTOR is one of
+_MODEL = ".ember_model"  # sections of weights, which may have any bytes
 _MOST_VECTORS = 4 * (16 + 480)  # bytes
 _NULL = 0x1000  # bytes from address 0 that a structure at NULL may take
 _SETS_VTOR = "ember_cortexm_start"  # to the table that is read here
@@ -94,14 +98,12 @@ class Vectors:
             from_archive = place.object.archive is not None
             what = _changed(frame.writes, table_at, _NULL if from_archive else 0)
             if what is not None and name != _SETS_VTOR:
-                raise StackError(
-                    f"'{name}' writes {what}, so interrupts may run handlers that the"
-                    " bound of the stack does not count",
-                    hint="declare every handler with its priority in ember.yaml,"
-                    " `interrupts: {handlers: {SysTick_Handler: 3, NAME: PRIORITY}}`"
-                    " (`handlers: {}` where none runs); or leave the table as it is:"
-                    f" name the addresses in the section {SECTION}.external, which"
-                    " follows Ember's 16 vectors",
+                raise _undeclared(f"'{name}' writes {what}")
+        for object_, index in self._calls.members.kept:
+            if _holds_vtor(object_, index):
+                raise _undeclared(
+                    f"a table of {object_.name}, in {object_.section(index).name},"
+                    " has the address of VTOR"
                 )
 
     @property
@@ -151,9 +153,33 @@ class Vectors:
         return place
 
 
+def _undeclared(what: str) -> StackError:
+    return StackError(
+        f"{what}, so interrupts may run handlers that the bound of the stack does not"
+        " count",
+        hint="declare every handler with its priority in ember.yaml,"
+        " `interrupts: {handlers: {SysTick_Handler: 3, NAME: PRIORITY}}`"
+        " (`handlers: {}` where none runs); or leave the table as it is: name the"
+        f" addresses in the section {SECTION}.external, which follows Ember's 16"
+        " vectors",
+    )
+
+
+def _holds_vtor(object_: Object, index: int) -> bool:
+    """Whether data has a pointer to VTOR: who writes through it, nobody can tell."""
+    section = object_.section(index)
+    if section.flags & elf.SHF_EXECINSTR or not (section.in_memory and section.in_file):
+        return False
+    if section.name.startswith(_MODEL):
+        return False
+    data = object_.content(index)
+    words = struct.unpack(f"<{len(data) // 4}I", data[: len(data) // 4 * 4])
+    return _VTOR in words or _SCB in words
+
+
 def _changed(writes: set[tuple[str, int]], table_at: int, first: int) -> str | None:
     """How a function changes the vectors; None: it does not, as far as one can see."""
-    if ("const", _VTOR) in writes or ("given", _VTOR) in writes:
+    if writes & {("const", _VTOR), ("given", _VTOR), ("given", _SCB)}:
         return "VTOR"
     inside = range(max(first, table_at), table_at + _MOST_VECTORS)
     into = any(kind == "const" and address in inside for kind, address in writes)

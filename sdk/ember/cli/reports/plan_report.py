@@ -49,7 +49,7 @@ def show_work(console: Console, work: Mapping[str, Any]) -> None:
         if row["steps"] is not None:
             steps = f"at most {counted(row['steps'], 'step')} an execution"
         else:
-            steps = f"no bound, {row['why']}: set a budget (--budget)"
+            steps = f"unbounded ({row['why']}): set a budget (--budget)"
         console.print(f"work {whose}{steps}")
 
 

@@ -21,7 +21,7 @@ NAMES = (
     "weights",
     "in_place",
 )
-_AFTER_ROWS = ("weights", "in_place")
+_AFTER_ROWS = ("concat", "weights", "in_place")
 # fold_inexact may give other last bits than ExecuTorch's kernels.
 DEFAULT = tuple(name for name in NAMES if name != "fold_inexact")
 

@@ -44,9 +44,10 @@ def _share(joining: Joining, index: int) -> bool:
 def _choices(joining: Joining, index: int) -> Iterator[tuple[int, int, int]]:
     """Storages of the result and of an argument, and where the latter would start."""
     effect = joining.effects[index]
-    if len(effect.writes) != 1 or effect.updates:
+    written = [value for value in effect.writes if not _is_empty(joining, value)]
+    if len(written) != 1 or effect.updates:
         return
-    (out,) = effect.writes
+    (out,) = written
     outer = joining.store_of(out)
     for value in sorted(effect.reads):
         inner = joining.store_of(value)
@@ -57,6 +58,11 @@ def _choices(joining: Joining, index: int) -> Iterator[tuple[int, int, int]]:
         start = joining.stores[outer].start(out)
         if _is_last(joining, index, inner, value) and _is_own(joining, index, out):
             yield outer, inner, start
+
+
+def _is_empty(joining: Joining, value: int) -> bool:
+    tensor = joining.source.values[value]
+    return isinstance(tensor, types.Tensor) and 0 in tensor.sizes
 
 
 def are_alike(method: Method, this: int, other: int) -> bool:

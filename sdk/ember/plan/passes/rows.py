@@ -17,7 +17,7 @@ from ember.plan.passes.edit import Draft, with_values
 from ember.plan.passes.execute import Computer
 from ember.plan.passes.join import is_straight
 from ember.plan.replan import replan
-from ember.plan.rows import choose, fed, overlapped, rewrite, row_regions
+from ember.plan.rows import alone, choose, fed, overlapped, rewrite, row_regions
 from ember.plan.rows.lives import RowLives
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
@@ -126,11 +126,13 @@ def _changed(
 
 
 def separated(method: Method, here: Computer, keep: frozenset[int]) -> Method:
-    """The method with every storage at a place of its own."""
+    """The method with every storage at a place of its own, and what was written in
+    place, too."""
     stores = [
-        store
+        part
         for store in lifetimes.of(method, here.known, check=False).storages
         if store.memory_id not in keep
+        for part in alone.split(method, store, here.known)
     ]
     sizes = list(method.planned_sizes)
     offsets = []

@@ -3,7 +3,8 @@
 When the last call, the sink, makes its row t, the newest row of each tensor is that of
 its pace (pace.py). A reader for which that is too early finds its rows further up in
 the window, always at the same place: by `lag` rows. A call that makes several rows at a
-time writes them ahead of the newest one, which they become one after the other.
+time writes them ahead of the newest one, which they become one after the other. What
+only one call reads, which may write over it, lies where that call's newest row is.
 """
 
 from __future__ import annotations
@@ -28,12 +29,14 @@ class Window:
     row_bytes: int  # with what lies beside the image
     image: int  # rows of the whole tensor
     padding: int  # rows before the first one that somebody reads
-    fill: int | None  # the byte that rows outside of the image consist of
+    fill: int | None  # what rows outside of the image consist of, as of RowRead
     maker: int | None  # number of the call that makes the rows; None: an input
     is_output: bool = False
     beside: int = 0  # bytes at either end of a row that lie beside the image
     ahead: int = 0  # rows behind the newest one, which are made already
     renewed: int = 0  # rows after which it begins anew, where its maker adds to it
+    home: int | None = None  # the window whose newest row this one is
+    planes: int = 1  # of the whole tensor, each with a part of a row
 
     @property
     def image_bytes(self) -> int:
@@ -45,8 +48,14 @@ class Window:
         return self.rows * self.row_bytes
 
     @property
+    def is_lone(self) -> bool:
+        """Whether it keeps nothing from step to step but its one row."""
+        keeps = self.beside or self.renewed or self.ahead or self.rows > 1
+        return self.home is None and not keeps
+
+    @property
     def room(self) -> int:
-        return -(-self.size // ALIGN) * ALIGN
+        return 0 if self.home is not None else -(-self.size // ALIGN) * ALIGN
 
 
 @dataclass(frozen=True)
@@ -67,18 +76,18 @@ class Cascade:
     outputs: tuple[int, ...]  # values
     has_sides: bool = False  # windows have the columns beside the image
 
-    @property
-    def slab(self) -> int:
-        """Bytes of all windows."""
-        return sum(window.room for window in self.windows)
+    def moved_by(self, call: int) -> int:
+        """The window that moves before a call runs: its own, or that whose newest row
+        its own is; one of a row, which never moves, if it writes over what is there."""
+        over = (source.window for source in self.sources[call])
+        mine = (window for window in over if self.windows[window].home == call)
+        return next(mine, self.last_home(call))
 
-    def starts(self) -> list[int]:
-        """Where each window begins in the slab."""
-        starts, at = [], 0
-        for window in self.windows:
-            starts.append(at)
-            at += window.room
-        return starts
+    def last_home(self, window: int) -> int:
+        """The window whose newest row this one is, in the end."""
+        while (home := self.windows[window].home) is not None:
+            window = home
+        return window
 
 
 def of(
@@ -101,6 +110,11 @@ class WantedRows:
     padding: int = 0
     fills: set[int] = field(default_factory=set)
     reads: list[RowRead] = field(default_factory=list)
+
+    @property
+    def may_be_home(self) -> bool:
+        """Whether the one reader may write over what it reads."""
+        return len(self.reads) == 1 and self.reads[0].is_over and self.rows == 1
 
     def ask(self, read: RowRead, pace: Pace | None) -> bool:
         """`pace` is that of the newest row that is read; False where the readers do not
@@ -160,6 +174,11 @@ class WantedInput:
         return [input_window(wanted, sides=sides) for wanted in self.windows]
 
 
+def is_lone(call: RowCall) -> bool:
+    """Whether it makes a row at a time, and nothing else."""
+    return call.made == 1 and not call.renewed
+
+
 def newest(out: WantedRows, call: RowCall, read: RowRead) -> Pace | None:
     """The newest row that a call reads for its result."""
     assert out.pace is not None
@@ -196,7 +215,7 @@ def input_window(asked: WantedRows, *, sides: bool) -> Window:
 def _window(
     value: int, tensor: types.Tensor, asked: WantedRows, *, sides: bool
 ) -> Window:
-    columns = _beside(asked.reads) if sides else 0
+    columns = _beside(asked.reads) if sides and not reads.are_planes(tensor) else 0
     beside = columns * reads.column_bytes(tensor)
     fills = {read.fill for read in asked.reads if columns and read.beside}
     return Window(
@@ -208,6 +227,7 @@ def _window(
         next(iter(fills or asked.fills), None),
         None,
         beside=beside,
+        planes=reads.planes(tensor),
     )
 
 
@@ -226,7 +246,11 @@ class _Builder:
     def cascade(self) -> Cascade | None:
         if len(self.made) != len(self.calls) or not self._is_in_step():
             return None
-        windows = [self._window(number) for number in range(len(self.calls))]
+        homes = self._homes()
+        windows = [
+            replace(self._window(number), home=homes.get(number))
+            for number in range(len(self.calls))
+        ]
         starts = {}
         for owner, given in self.given.items():
             starts[owner] = len(windows)
@@ -269,6 +293,21 @@ class _Builder:
                 elif not asked.ask(read, pace):
                     return False
         return all(len(tensor.fills) <= 1 for tensor in self.made.values())
+
+    def _homes(self) -> dict[int, int]:
+        """Windows that are rows of others: of several that a call may write over, the
+        last one."""
+        homes: dict[int, int] = {}
+        for reader, call in enumerate(self.calls):
+            numbers = [self.numbers.get(read.owner, -1) for read in call.reads]
+            may = [n for n in numbers if n >= 0 and self._may_be_home(n)]
+            if may and call.made == 1:
+                homes[max(may)] = reader
+        return homes
+
+    def _may_be_home(self, number: int) -> bool:
+        call = self.calls[number]
+        return is_lone(call) and self.made[call.out].may_be_home
 
     def _window(self, number: int) -> Window:
         call = self.calls[number]

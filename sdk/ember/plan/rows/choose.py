@@ -18,7 +18,9 @@ from ember.plan.rows.ranges import Range
 from ember.plan.rows.schedule import OutOfStepError, Schedule
 from ember.program.types import ALIGN
 
-_SPARE = 64  # a part of the least peak that is given for faster regions
+# Parts of the least peak, given for fewer calls in regions, and for windows that have
+# the columns beside the image.
+_SPARE, _SPARE_SIDES = 64, 18
 
 
 @dataclass(frozen=True)
@@ -133,12 +135,12 @@ class Chooser:
         calls = [call for call in lives.calls[first : last + 1] if call]
         inner = set().union(*(lives.inner(call, last) for call in calls))
         gone = (lives.room(n) for n in inner if lives.meets(n, first, last + 1))
-        cost = lives.alive(first, last + 1) - sum(gone) + chain.slab
+        cost = lives.alive(first, last + 1) - sum(gone) + region.slab.size
         cost += most(scratch, first, last + 1)
         if not self.over:
             return cost
         pairs = self._pairs(chain, schedule.over(region))
-        return cost - max((each.saved for each in pairs), default=0)
+        return cost - max((0, *(each.saved for each in pairs)))
 
     def _pairs(
         self, chain: Cascade, deltas: Mapping[tuple[int, int], int]
@@ -161,14 +163,15 @@ class Chooser:
 
 
 def _chosen(by_end: Sequence[Sequence[Range]]) -> list[Range]:
-    peak = _least_peak(by_end)
-    peak += peak // _SPARE
+    least = _least_peak(by_end)
+    peak, sided = (least + least // part for part in (_SPARE, _SPARE_SIDES))
     fewest: list[tuple[_Slow, Range | None]] = [((0, 0), None)]
     for ending in by_end[1:]:
         options = [
             (_added(fewest[each.first][0], each), number)
             for number, each in enumerate(ending)
-            if each.cost <= peak and fewest[each.first][0] != _NEVER
+            if each.cost <= (sided if each.has_sides else peak)
+            and fewest[each.first][0] != _NEVER
         ]
         if options:
             count, number = min(options)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Sequence
 
 from ember.kernels import KernelList
 from ember.plan import effects, lifetimes
-from ember.plan.rows import reads, sums
+from ember.plan.rows import forms, reads, sums
 from ember.plan.rows.reads import RowCall
 from ember.program import Method, types
 from ember.program.types import ALIGN
@@ -20,6 +22,7 @@ class RowLives:
         self, method: Method, known: KernelList, fed: int | None = None
     ) -> None:
         self.method = method
+        self.known = known
         self.fed = fed
         self.effects = effects.of(method, known)
         self.stores = lifetimes.of(method, known, check=False).storages
@@ -33,7 +36,7 @@ class RowLives:
         self.calls = [self._call(n) for n in range(len(method.instructions))]
 
     def _call(self, index: int) -> RowCall | None:
-        call = reads.of_call(self.method, index)
+        call = forms.of_call(self.method, index)
         if call is None or self.owner(call.out) != call.out:
             return None  # a result that shares its memory with others
         owners: dict[int, int] = {}
@@ -42,7 +45,17 @@ class RowLives:
             if owner is None:
                 return None
             owners[read.value] = owner
-        return reads.resolved(call, owners)
+        if any(self.is_wanted(each.value, index) for each in call.unread):
+            return None
+        return reads.resolved(call, owners, is_over=self._is_over(call))
+
+    def _is_over(self, call: RowCall) -> bool:
+        """Whether kernels may write a row over one that they read."""
+        instruction = self.method.instructions[call.index]
+        assert isinstance(instruction, types.KernelCall)
+        return self.known.writes_in_place(
+            self.method.operators[instruction.op_index].full_name
+        )
 
     def parts(self, call: RowCall) -> tuple[RowCall, ...]:
         """The calls that a region has in place of one."""
@@ -89,18 +102,23 @@ class RowLives:
         whole = self.whole[number] and value != self.fed
         return whole and not self.is_wanted(value, last)
 
-    def may_be_over(self, index: int) -> bool:
-        """Whether the result of a call may have the place of its input."""
+    def over_source(self, index: int) -> int | None:
+        """The input of a call that its whole result may be written over."""
         call = self.calls[index]
-        if call is None or not call.over:
-            return False
+        if call is None:
+            return None
+        values = (read.value for read in call.reads if call.over or read.is_over)
+        return next((v for v in values if self._may_be_over(call, v)), None)
+
+    def _may_be_over(self, call: RowCall, value: int) -> bool:
         edges = {*self.method.inputs, *self.method.outputs}
-        stores = [
-            self.stores[self.store_of[v]] for v in (call.out, call.reads[0].value)
-        ]
+        numbers = [self.store_of[v] for v in (call.out, value)]
+        stores = [self.stores[number] for number in numbers]
+        others = [r.value for r in call.reads if r.value != value]
         return (
-            self.may_be_overwritten(call.reads[0].value, index)
+            self.may_be_overwritten(value, call.index)
             and stores[0].memory_id == stores[1].memory_id
+            and numbers[1] not in [self.store_of[other] for other in others]
             and not any(
                 store.is_state or edges & store.values.keys() for store in stores
             )
@@ -113,6 +131,11 @@ class RowLives:
             assert isinstance(tensor, types.Tensor)
             size = reads.row_bytes(tensor)
         return -(-size // ALIGN) * ALIGN
+
+    def planes(self, value: int) -> int:
+        """Of an image, each with a part of a row."""
+        tensor = self.method.values[value]
+        return reads.planes(tensor) if isinstance(tensor, types.Tensor) else 1
 
     def fed_until(self) -> int:
         """The instruction behind the last one that reads the input that is fed; 0 where
@@ -133,9 +156,24 @@ class RowLives:
             if self.meets(number, first, end)
         )
 
+    def begun(self, first: int, end: int) -> int:
+        """Bytes alive at `first`, and at no moment behind it up to `end`."""
+        return sum(room for again, room in self._again[first] if again >= end)
+
+    @functools.cached_property
+    def _again(self) -> list[list[tuple[int, int]]]:
+        """By instruction, of what is alive there: when it is so again, and its room."""
+        alive: list[list[tuple[int, int]]] = [[] for _ in self.calls]
+        for number, store in enumerate(self.stores):
+            moments = [n for a, b in store.points.runs for n in range(max(a, 0), b)]
+            for moment, again in itertools.pairwise([*moments, len(alive) + 1]):
+                if moment < len(alive):
+                    alive[moment].append((again, self.room(number)))
+        return alive
+
     def inner(self, call: RowCall, last: int) -> set[int]:
         """Storages that a call needs no more in a region that ends with call `last`."""
-        values = set(call.scratch)
+        values = {*call.scratch, *(each.value for each in call.unread)}
         if call.index != last and not self.is_wanted(call.out, last):
             values.add(call.out)
         return {self.store_of[value] for value in values if value in self.store_of}

@@ -52,9 +52,9 @@ def in_place(method: Method, lives: RowLives, calls: Iterable[int]) -> Method:
     """The method with the results of calls where their inputs are."""
     values = list(method.values)
     for index in calls:
-        call = lives.calls[index]
-        assert call is not None
-        home = values[call.reads[0].value]
+        call, source = lives.calls[index], lives.over_source(index)
+        assert call is not None and source is not None
+        home = values[source]
         assert isinstance(home, types.Tensor)
         for value in lives.stores[lives.store_of[call.out]].values:
             tensor = values[value]

@@ -43,7 +43,7 @@ def by_end(
     for last in range(len(lives.calls)):
         plain = lives.alive(last, last + 1) + most(scratch, last, last + 1)
         ranges.append([Range(last, last + 1, plain)])
-        if lives.may_be_over(last):
+        if lives.over_source(last) is not None:
             call = lives.calls[last]
             assert call is not None
             shared = lives.room(lives.store_of[call.out])
@@ -74,7 +74,7 @@ def _regions_to(
         if call is None or not all(map(growing.grow, lives.parts(call)[::-1])):
             return
         if first < last:
-            alive += _begun(lives, first, last + 1)
+            alive += lives.begun(first, last + 1)
         for store in lives.inner(call, last) - inner:
             inner.add(store)
             saved_rooms += (
@@ -99,24 +99,18 @@ def _in_pieces(lives: RowLives, last: int, scratch: Sequence[int]) -> Iterator[R
         yield Range(last, last + 1, cost, by_rows=True, in_pieces=True)
 
 
-def _begun(lives: RowLives, first: int, end: int) -> int:
-    """Bytes alive at call `first`, and at none of those behind it up to `end`."""
-    return sum(
-        lives.room(number)
-        for number in range(len(lives.stores))
-        if lives.meets(number, first, first + 1)
-        and not lives.meets(number, first + 1, end)
-    )
-
-
 def _overlap(
     lives: RowLives, growing: Growing, outputs: Sequence[int], last: int
 ) -> int:
     """The most bytes that an output and an input may share."""
-    rooms = [lives.room(lives.store_of[value]) for value in outputs]
+    rooms = [
+        lives.room(lives.store_of[value])
+        for value in outputs
+        if lives.planes(value) == 1  # else its last plane is begun at once
+    ]
     return max(
         (
-            min(room, lives.room(lives.store_of[value]))
+            min(room, lives.room(lives.store_of[value]) // lives.planes(value))
             for value in growing.inputs()
             if lives.may_be_overwritten(value, last)
             for room in rooms

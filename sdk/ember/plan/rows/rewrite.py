@@ -7,7 +7,7 @@ lie over it, stands in the call of rows, for the planner.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files.tensors import DType
@@ -102,11 +102,11 @@ class _Rewriter:
         home = self._tensor(cascade.calls[-1].out).allocation
         assert home is not None
         start = -(-self.sizes[home.memory_id] // ALIGN) * ALIGN
-        self.sizes[home.memory_id] = start + cascade.slab
+        self.sizes[home.memory_id] = start + region.slab.size
         slab = self._add(
             types.Tensor(
                 DType.UINT8,
-                (cascade.slab,),
+                (region.slab.size,),
                 (0,),
                 allocation=types.Allocation(home.memory_id, start),
             )
@@ -146,7 +146,7 @@ class _Rewriter:
     def _nodes(
         self, region: Schedule, slab: types.Allocation
     ) -> list[types.Instruction]:
-        starts = region.cascade.starts()
+        starts = region.slab.starts
         return [
             self._node(region, number, call, slab, starts)
             for number, call in enumerate(region.cascade.calls)
@@ -187,13 +187,33 @@ class _Rewriter:
             gone = sides and arg == call.padding_arg
             changed[arg] = self._with_first(old.args[arg], first, gone=gone)
         other = {value: self._empty(value) for value in call.scratch}
-        other[old.args[-1]] = out
+        other |= self._unread(call, slab, region.slab.unread)
+        other[call.result] = out
         args = [
-            changed.get(arg, other.get(value, value))
+            changed.get(arg, self._other(value, other))
             for arg, value in enumerate(old.args)
         ]
         operator = call.operator or self.method.operators[old.op_index]
         return self._call(operator, args)
+
+    def _unread(
+        self, call: RowCall, slab: types.Allocation, start: int
+    ) -> dict[int, int]:
+        """Results that nobody reads, with their rows at the end of the slab."""
+        values = {}
+        at = slab.offset + start
+        for each in call.unread:
+            values[each.value] = self._rows(each.tensor, call.made, slab.memory_id, at)
+            at += -(-reads.row_bytes(each.tensor) * call.made // ALIGN) * ALIGN
+        return values
+
+    def _other(self, value: int, other: Mapping[int, int]) -> int:
+        """The value in place of one, also of those in a list."""
+        listed = self.method.values[value]
+        if isinstance(listed, types.TensorList) and other.keys() & {*listed.items}:
+            items = (other.get(item, item) for item in listed.items)
+            return self._add(types.TensorList(tuple(items)))
+        return other.get(value, value)
 
     def _rows(
         self,

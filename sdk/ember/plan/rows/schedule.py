@@ -10,32 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import IntEnum
 
+from ember.plan.rows import sharing
 from ember.plan.rows.cascade import Cascade, RowSource, Window
-
-
-class What(IntEnum):
-    """EMBER_ROWS_* of kernels/rows/rows.h."""
-
-    SKIP = 0
-    FILL = 1
-    IN = 2
-    RUN = 3
-    OUT = 4
-
-
-@dataclass(frozen=True)
-class Action:
-    what: What
-    window: int
-    which: int = 0  # input, call or output
+from ember.plan.rows.reads import LEAST_FLOAT
+from ember.plan.rows.sharing import Action, Slab, What
 
 
 @dataclass(frozen=True)
 class Schedule:
     cascade: Cascade
     steps: tuple[Action, ...]
+    slab: Slab
 
 
 class OutOfStepError(Exception):
@@ -45,8 +31,8 @@ class OutOfStepError(Exception):
 def of(cascade: Cascade, *, whole_inputs: bool = False) -> Schedule:
     """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
     that nobody reads come in, too."""
-    maker = _Maker(cascade)
-    return Schedule(cascade, maker.steps(whole_inputs=whole_inputs))
+    steps = _Maker(cascade).steps(whole_inputs=whole_inputs)
+    return Schedule(cascade, steps, sharing.slab(cascade, steps))
 
 
 class _Maker:
@@ -55,6 +41,7 @@ class _Maker:
         self.made: list[Action] = []
         self.newest = [-1 - window.padding - window.ahead for window in cascade.windows]
         self.times = [0] * len(cascade.calls)  # how often each ran
+        self.pushed: set[int] = set()  # windows that are about to get a row
         self.running: set[int] = set()  # calls that wait for what they read
         self.readers: list[list[tuple[int, RowSource]]] = [[] for _ in cascade.windows]
         for call, sources in enumerate(cascade.sources):
@@ -65,7 +52,7 @@ class _Maker:
         sink = len(self.cascade.calls) - 1
         for number, window in enumerate(self.cascade.windows):
             if window.beside:  # which stay when rows are made between them
-                self.made += [Action(What.FILL, number)] * window.rows
+                self.made += [_fill(number, window)] * window.rows
         for number, window in enumerate(self.cascade.windows):
             if number == sink:
                 self._advance(sink, window.image - 1)
@@ -83,12 +70,18 @@ class _Maker:
 
     def _push(self, number: int) -> None:
         window = self.cascade.windows[number]
+        if number in self.pushed:
+            raise OutOfStepError
+        self.pushed.add(number)
         for call, source in self.readers[number]:
             if self.newest[number] == self._wanted(call, source):
-                self._advance(call, self.times[call] * self.cascade.calls[call].made)
+                # What writes over the result runs at once, too.
+                last = self.cascade.last_home(call)
+                self._advance(last, self.times[call] * self.cascade.calls[call].made)
         row = self.newest[number] + 1
         self._bring(number, window, row)
         self.newest[number] = row
+        self.pushed.remove(number)
         if window.is_output and 0 <= row < window.image:
             which = self.cascade.outputs.index(window.value)
             self.made.append(Action(What.OUT, number, which))
@@ -101,12 +94,12 @@ class _Maker:
             self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
         elif inside and window.maker is not None and row % (window.ahead + 1) == 0:
             if window.renewed and row % window.renewed == 0:
-                self.made.append(Action(What.FILL, number))
+                self.made.append(_fill(number, window))
             self._run(window.maker)
         elif window.fill is None or row + window.ahead in range(window.image):
             self.made.append(Action(What.SKIP, number))
         else:
-            self.made.append(Action(What.FILL, number))
+            self.made.append(_fill(number, window))
 
     def _wanted(self, call: int, source: RowSource) -> int | None:
         """The newest row of a source when a call runs next."""
@@ -123,14 +116,20 @@ class _Maker:
             (source.window, self._wanted(call, source))
             for source in self.cascade.sources[call]
         ]
-        for window, newest in wanted:
+        home = self.cascade.moved_by(call)  # what it writes over comes last
+        for window, newest in sorted(wanted, key=lambda each: each[0] == home):
             assert newest is not None
             self._advance(window, newest)
         if any(self.newest[window] != newest for window, newest in wanted):
             raise OutOfStepError
         self.running.remove(call)
         self.times[call] += 1
-        self.made.append(Action(What.RUN, call, call))
+        self.made.append(Action(What.RUN, self.cascade.moved_by(call), call))
+
+
+def _fill(number: int, window: Window) -> Action:
+    what = What.LEAST if window.fill == LEAST_FLOAT else What.FILL
+    return Action(what, number)
 
 
 def over(schedule: Schedule) -> Mapping[tuple[int, int], int]:
@@ -138,19 +137,21 @@ def over(schedule: Schedule) -> Mapping[tuple[int, int], int]:
     the output, so that each row of the output is written over rows that were read."""
     cascade = schedule.cascade
     inputs = cascade.windows[len(cascade.calls) :]
-    read = [0] * len(inputs)
-    written = [0] * len(cascade.outputs)
+    read = [0] * len(inputs)  # of the first plane
+    written = [0] * len(cascade.outputs)  # of the last one
     deltas: dict[tuple[int, int], int] = {}
     for action in schedule.steps:
-        row = cascade.windows[action.window].image_bytes
+        window = cascade.windows[action.window]
+        part = window.image_bytes // window.planes
         if action.what == What.IN:
-            read[action.which] += row
+            read[action.which] += part
         if action.what != What.OUT:
             continue
-        written[action.which] += row
-        for number, window in enumerate(inputs):
-            if read[number] < window.image * window.image_bytes:
-                distance = written[action.which] - read[number]
+        written[action.which] += part
+        end = written[action.which] + (window.planes - 1) * window.image * part
+        for number, source in enumerate(inputs):
+            if read[number] < source.image * source.image_bytes // source.planes:
+                distance = end - read[number]
                 key = number, action.which
                 deltas[key] = max(deltas.get(key, distance), distance)
     return deltas

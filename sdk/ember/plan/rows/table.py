@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import struct
 
-from ember.plan.rows.schedule import Action, Schedule, What
+from ember.plan.rows.cascade import Window
+from ember.plan.rows.reads import LEAST_FLOAT
+from ember.plan.rows.schedule import Schedule
+from ember.plan.rows.sharing import Action, What
 
 _HEAD = struct.Struct("<HHI")
 _WINDOW = struct.Struct("<IIBBH")
@@ -29,10 +32,10 @@ def encoded(schedule: Schedule) -> bytes:
     cascade = schedule.cascade
     actions = list(dict.fromkeys(schedule.steps))
     number = {action: n for n, action in enumerate(actions)}
-    windows = zip(cascade.windows, cascade.starts(), strict=True)
+    windows = zip(cascade.windows, schedule.slab.starts, strict=True)
     parts = [_HEAD.pack(len(cascade.windows), len(actions), len(schedule.steps))]
     parts += [
-        _WINDOW.pack(at, window.row_bytes, window.rows, window.fill or 0, window.beside)
+        _WINDOW.pack(at, window.row_bytes, window.rows, _byte(window), window.beside)
         for window, at in windows
     ]
     parts += [
@@ -41,6 +44,11 @@ def encoded(schedule: Schedule) -> bytes:
     ]
     parts.append(bytes(number[action] for action in schedule.steps))
     return b"".join(parts)
+
+
+def _byte(window: Window) -> int:
+    """That rows outside of the image consist of."""
+    return 0 if window.fill is None or window.fill == LEAST_FLOAT else window.fill
 
 
 def _which(schedule: Schedule, action: Action) -> int:
