@@ -17,7 +17,7 @@ INLINE twice_t twice_of(int32_t cell_bits) {
 }
 
 // The next cells. Apart from outputs(), so that what a loop needs is in registers.
-FAST void cells(const ember_recurrent_t *s, int16_t *c) {
+static FAST void cells(const ember_recurrent_t *s, int16_t *c) {
     const int16_t *middle = ember_sigmoid_table + EMBER_TABLE_MIDDLE_S16;
     const int32_t narrower = EMBER_ONE_S16 - s->cell_bits;
     const int32_t half = (1 << narrower) >> 1;
@@ -34,7 +34,7 @@ FAST void cells(const ember_recurrent_t *s, int16_t *c) {
     }
 }
 
-FAST void outputs(const ember_recurrent_t *s, const int16_t *c, int8_t *h) {
+static FAST void outputs(const ember_recurrent_t *s, const int16_t *c, int8_t *h) {
     const int16_t *middle = ember_sigmoid_table + EMBER_TABLE_MIDDLE_S16;
     const ember_result_dsp_t result = ember_result_dsp(s->result);
     const twice_t twice = twice_of(s->cell_bits);

@@ -43,10 +43,10 @@ ALL: Mapping[str, Propose] = {
     "channels": channels.apply,
     "view": join.views,
     "layout": layout.apply,
-    "concat": join.concat,
     "order": order.apply,
     "rows": rows.apply,
     "rows_fed": rows.for_feeding,
+    "concat": join.concat,
     "weights": weights.apply,
     "in_place": in_place.apply,
 }

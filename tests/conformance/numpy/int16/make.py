@@ -1,14 +1,10 @@
-"""Layers and operators of int16, called once each; running this file writes the cases
-again. What is expected is computed sum by sum, in integers; all of it is exact."""
+"""Layers and operators of int16, called once each; running this file with tests/shared
+on the path writes the cases again. What is expected is computed sum by sum, in integers; all of it is exact."""
 
-import sys
 from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
-from layers import Window, scaled
+from integer_layers import Window, scaled
 
 from ember.cases import one_call
 from ember.cases.one_call import ChannelsLast, Constant

@@ -108,6 +108,5 @@ POOLS = (
     Pool("row", 12, 2, 26, (2, 26), (1, 1), (0, 4)),
 )
 
-if __name__ == "__main__":
-    for number, pool in enumerate(POOLS):
-        pool.write(number)
+for number, pool in enumerate(POOLS):
+    pool.write(number)
