@@ -226,10 +226,10 @@ def _lie_alike(
     """Whether channels and columns of windows lie as in the images."""
     before, old, method, new = pair
     wholes = [*(reading.value for reading in readings), result_of(before, old)]
-    found = list(windows_of(method, new, slab))
-    return len(found) == len(wholes) and all(
+    windows = list(windows_of(method, new, slab))
+    return len(windows) == len(wholes) and all(
         _within_rows(tensor_of(before, whole)) == _within_rows(tensor_of(method, value))
-        for whole, value in zip(wholes, found, strict=True)
+        for whole, value in zip(wholes, windows, strict=True)
     )
 
 
