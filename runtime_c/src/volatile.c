@@ -178,7 +178,8 @@ static ember_status_t prepare_again(ember_volatile_t *node, uint64_t *work) {
 
 // A call whose work does not fit in 32 bits is prepared each time, which takes no time
 // beside that work.
-static __attribute__((noinline)) int32_t run_changed(ember_volatile_t *node) {
+int32_t ember_volatile_run(void *state) {
+    ember_volatile_t *node = state;
     ember_method_t *method = node->method;
     uint64_t work = (uint32_t)node->held;
     if (is_stale(node)) {
@@ -193,19 +194,5 @@ static __attribute__((noinline)) int32_t run_changed(ember_volatile_t *node) {
     if (!ember_method_charge(method, work)) {
         return EMBER_BUDGET;
     }
-    return node->run(node->state);
-}
-
-// While the clock stands still, which is usual, the state holds. One subtraction tells
-// that and charges the call: only if both clocks are equal and the low word does not
-// borrow is the high word 0, because clocks are even.
-int32_t ember_volatile_run(void *state) {
-    ember_volatile_t *node = state;
-    ember_method_t *method = node->method;
-    const uint64_t left = method->now - node->held;
-    if (left >> 32 != 0) {
-        return run_changed(node);
-    }
-    method->now = (uint64_t)ember_method_clock(method) << 32 | left;
     return node->run(node->state);
 }

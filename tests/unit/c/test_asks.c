@@ -331,6 +331,10 @@ static void a_call_borrows_from_the_upper_half(void) {
     subject_close(&subject);
 }
 
+static void state_rounds(ember_node_t *node) {
+    ember_node_work(node, 1 + (uint32_t)ember_node_int(node, 0), 10);
+}
+
 // The clock comes round once in 2^31 changes: calls are prepared again, no more and no
 // less.
 static void the_clock_comes_round(void) {
@@ -348,12 +352,13 @@ static void the_clock_comes_round(void) {
         CHECK_EQ(prepares, turn);
     }
     CHECK(subject.method.now >> 32 < 4 * CLOCK_TICK);
+    subject_close(&subject);
+    load_with(state_rounds, "costly_loop.pte", &subject);
+    toy_probe = state_rounds;
+    subject.method.now = (uint64_t)(0u - 2 * CLOCK_TICK) << 32;
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
     toy_probe = NULL;
     subject_close(&subject);
-}
-
-static void state_rounds(ember_node_t *node) {
-    ember_node_work(node, 1 + (uint32_t)ember_node_int(node, 0), 10);
 }
 
 // Three rounds of 10, 20 and 30 steps, whatever they were in the last run.
