@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // permute_copy_dsp: permutes the dimensions of bytes, where that transposes matrices.
 #include "kernels/movement/permute_copy.h"
-#include "kernels/movement/turn.h"
 
 static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
-    const ember_copy_dim_t *columns = &copy->dims[copy->rank - 1], *rows = columns + 1;
-
-    ember_turn_dsp((int8_t *)to, (const int8_t *)from, rows->count, columns->count);
+    ember_permute_copy_turn(copy, to, from, ember_turn_dsp);
 }
 
 static int32_t run(void *state) {

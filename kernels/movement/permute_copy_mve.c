@@ -5,7 +5,6 @@
 #include <arm_mve.h>
 
 #include "kernels/movement/permute_copy.h"
-#include "kernels/movement/turn.h"
 
 enum { SIZE = (int32_t)sizeof(float), LANES = 4 };
 enum { BYTE_LANES = 8, BYTE_STEP = 8191 }; // offsets are 16 bits
@@ -39,9 +38,7 @@ static void words(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
 }
 
 static void turn(const ember_copy_t *copy, uint8_t *to, const uint8_t *from) {
-    const ember_copy_dim_t *columns = &copy->dims[copy->rank - 1], *rows = columns + 1;
-
-    ember_turn_mve((int8_t *)to, (const int8_t *)from, rows->count, columns->count);
+    ember_permute_copy_turn(copy, to, from, ember_turn_mve);
 }
 
 static int32_t run(void *state) {

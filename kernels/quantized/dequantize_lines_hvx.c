@@ -8,15 +8,10 @@
 #include "kernels/quantized/dequantize_hvx.h"
 #include "kernels/quantized/lines_hvx.h"
 
-static int64_t least_of(const ember_affine_t *s) {
-    return s->dtypes[EMBER_AFFINE_X] == EMBER_U8 ? 0 : INT8_MIN;
-}
-
 static bool takes_line(const ember_affine_t *s, const ember_line_hvx_t *line) {
-    const int64_t least = least_of(s);
     const float scale = (float)line->scale;
     return ember_dequantize_hvx_takes(scale) && (double)scale == line->scale &&
-           line->zero_point >= least && line->zero_point <= least + UINT8_MAX;
+           ember_line_hvx_is_near(s, line, EMBER_AFFINE_X);
 }
 
 static bool compute(const ember_affine_t *s, const ember_line_hvx_t *line) {
@@ -40,13 +35,11 @@ void ember_dequantize_lines_hvx_run(const ember_affine_t *s) {
 ember_status_t ember_dequantize_lines_hvx_prepare(ember_affine_t *s, ember_node_t *node,
                                                   ember_affine_form_t form) {
     const ember_status_t status = ember_dequantize_prepare(s, node, form);
-    const uint8_t x = s->dtypes[EMBER_AFFINE_X];
 
     if (status != EMBER_OK) {
         return status;
     }
-    return ember_lines_hvx_fit(s) && (x == EMBER_S8 || x == EMBER_U8) &&
-                   s->dtypes[EMBER_AFFINE_Y] == EMBER_F32
+    return ember_lines_hvx_fit(s, EMBER_AFFINE_X, EMBER_AFFINE_Y)
                ? EMBER_OK
                : ember_node_fail(node, EMBER_UNSUPPORTED, "dequantize_hvx: not lines");
 }

@@ -50,12 +50,23 @@ bool ember_lines_hvx_run(const ember_affine_t *s, ember_line_hvx_fn takes,
     return walk_lines(s, takes) && walk_lines(s, compute);
 }
 
-bool ember_lines_hvx_fit(const ember_affine_t *s) {
-    const uint8_t *dtypes = s->dtypes;
-    const uint8_t scale = dtypes[EMBER_AFFINE_SCALE], zero = dtypes[EMBER_AFFINE_ZERO];
+bool ember_line_hvx_is_near(const ember_affine_t *s, const ember_line_hvx_t *line,
+                            uint32_t bytes) {
+    const int64_t least = s->dtypes[bytes] == EMBER_U8 ? 0 : INT8_MIN;
+    return line->zero_point >= least && line->zero_point <= least + UINT8_MAX;
+}
 
-    if (s->dims == 0 || (scale != EMBER_F32 && scale != EMBER_F64) ||
-        (zero != EMBER_S32 && zero != EMBER_S64)) {
+static bool dtypes_fit(const uint8_t *dtypes, uint32_t bytes, uint32_t floats) {
+    const uint8_t scale = dtypes[EMBER_AFFINE_SCALE], zero = dtypes[EMBER_AFFINE_ZERO];
+    return (dtypes[bytes] == EMBER_S8 || dtypes[bytes] == EMBER_U8) &&
+           dtypes[floats] == EMBER_F32 && (scale == EMBER_F32 || scale == EMBER_F64) &&
+           (zero == EMBER_S32 || zero == EMBER_S64);
+}
+
+bool ember_lines_hvx_fit(const ember_affine_t *s, uint32_t bytes, uint32_t floats) {
+    const uint8_t *dtypes = s->dtypes;
+
+    if (s->dims == 0 || !dtypes_fit(dtypes, bytes, floats)) {
         return false;
     }
     const int32_t *row = last_row(s), *steps = row + 1;

@@ -13,10 +13,9 @@
 #include "kernels/quantized/lines_hvx.h"
 #include "kernels/quantized/quantize_hvx.h"
 
-enum { HALF = 1 << 30 }; // of a fraction of 31 bits
-enum {
-    ERROR = 1 << 15
-}; // at least that of such a fraction, of what is not beyond int8
+// Of a fraction of 31 bits: a half, and more than the error of one that is not of a
+// number beyond int8.
+enum { HALF = 1 << 30, ERROR = 1 << 15 };
 
 // --- scales of float32 ---------------------------------------------------------------
 
@@ -126,9 +125,8 @@ static void quantize_wide(const float *x, uint32_t count, double scale,
 // --- lines ---------------------------------------------------------------------------
 
 static bool takes_line(const ember_affine_t *s, const ember_line_hvx_t *line) {
-    const int64_t least = s->dtypes[EMBER_AFFINE_Y] == EMBER_U8 ? 0 : INT8_MIN;
     return line->scale > 0x1p-115 && line->scale < 0x1p115 &&
-           line->zero_point >= least && line->zero_point <= least + UINT8_MAX;
+           ember_line_hvx_is_near(s, line, EMBER_AFFINE_Y);
 }
 
 static bool compute(const ember_affine_t *s, const ember_line_hvx_t *line) {
@@ -172,13 +170,11 @@ static bool is_around(const ember_affine_t *s) {
 ember_status_t ember_quantize_lines_hvx_prepare(ember_affine_t *s, ember_node_t *node,
                                                 ember_affine_form_t form) {
     const ember_status_t status = ember_quantize_prepare(s, node, form);
-    const uint8_t y = s->dtypes[EMBER_AFFINE_Y];
 
     if (status != EMBER_OK) {
         return status;
     }
-    return ember_lines_hvx_fit(s) && (y == EMBER_S8 || y == EMBER_U8) &&
-                   s->dtypes[EMBER_AFFINE_X] == EMBER_F32 && is_around(s)
+    return ember_lines_hvx_fit(s, EMBER_AFFINE_Y, EMBER_AFFINE_X) && is_around(s)
                ? EMBER_OK
                : ember_node_fail(node, EMBER_UNSUPPORTED, "quantize_hvx: not lines");
 }

@@ -6,14 +6,17 @@
 
 #include "words.h"
 
-enum { MANY = 128 }; // bytes; below this, vectors do not pay
-
-// What uses vectors has a frame, which small copies do without.
+// What uses vectors has a frame, which fewer than FEW bytes do without: a call ends
+// with it.
 #define APART static __attribute__((noinline))
+#define END   __attribute__((musttail)) return
 
 // Loads before it stores, like everything here: the areas may overlap if `to` is the
 // lower one.
-APART void put_forwards(unsigned char *to, const unsigned char *from, size_t size) {
+APART void *put_forwards(void *begin, const void *source, size_t size) {
+    unsigned char *to = begin;
+    const unsigned char *from = source;
+
     for (; size >= EMBER_HVX; size -= EMBER_HVX) {
         ember_hvx_store_any(to, ember_hvx_load_any(from));
         to += EMBER_HVX;
@@ -23,9 +26,13 @@ APART void put_forwards(unsigned char *to, const unsigned char *from, size_t siz
         const HVX_Vector last = ember_hvx_load_part(from, (int32_t)size);
         ember_hvx_store_part(to, last, (int32_t)size);
     }
+    return begin;
 }
 
-APART void put_backwards(unsigned char *to, const unsigned char *from, size_t size) {
+APART void *put_backwards(void *begin, const void *source, size_t size) {
+    unsigned char *to = begin;
+    const unsigned char *from = source;
+
     for (; size >= EMBER_HVX; size -= EMBER_HVX) {
         const size_t at = size - EMBER_HVX;
         ember_hvx_store_any(to + at, ember_hvx_load_any(from + at));
@@ -34,29 +41,26 @@ APART void put_backwards(unsigned char *to, const unsigned char *from, size_t si
         const HVX_Vector first = ember_hvx_load_part(from, (int32_t)size);
         ember_hvx_store_part(to, first, (int32_t)size);
     }
+    return begin;
 }
 
 void *memcpy(void *restrict to, const void *restrict from, size_t size) {
-    if (size < FEW || (size < MANY && are_words_apart(to, from))) {
-        copy_forwards(to, from, size);
-    } else {
-        put_forwards(to, from, size);
+    if (size >= FEW) {
+        END put_forwards(to, from, size);
     }
+    copy_forwards(to, from, size);
     return to;
 }
 
 void *memmove(void *to, const void *from, size_t size) {
-    unsigned char *d = to;
-    const unsigned char *s = from;
-
-    if ((uintptr_t)d - (uintptr_t)s >= size) {
-        return memcpy(to, from, size); // forwards is safe
+    if ((uintptr_t)to - (uintptr_t)from >= size) {
+        END memcpy(to, from, size); // forwards is safe
     }
-    put_backwards(d, s, size);
-    return to;
+    END put_backwards(to, from, size);
 }
 
-APART void set_many(unsigned char *to, int value, size_t size) {
+APART void *set_many(void *begin, int value, size_t size) {
+    unsigned char *to = begin;
     const HVX_Vector bytes = Q6_Vb_vsplat_R(value);
 
     for (; size >= EMBER_HVX; size -= EMBER_HVX, to += EMBER_HVX) {
@@ -65,13 +69,13 @@ APART void set_many(unsigned char *to, int value, size_t size) {
     if (size > 0) {
         ember_hvx_store_part(to, bytes, (int32_t)size);
     }
+    return begin;
 }
 
 void *memset(void *to, int value, size_t size) {
-    if (size >= MANY) {
-        set_many(to, value, size);
-    } else {
-        fill(to, (unsigned char)value, size);
+    if (size >= FEW) {
+        END set_many(to, value, size);
     }
+    fill(to, (unsigned char)value, size);
     return to;
 }

@@ -95,8 +95,7 @@ bool ember_plan_shape(ember_tensor_t *tensor, ember_vector_t sizes,
 static void read_extra(ember_flat_t *flat, const uint8_t *table,
                        ember_plan_tensor_t *plan) {
     ember_field_t fields[4];
-    ember_flat_read(flat, table, EXTRA_FIELDS,
-                    fields); // all, so that all are well-formed
+    ember_flat_read(flat, table, EXTRA_FIELDS, fields); // so all are well-formed
     const uint32_t location = fields[EXTRA_LOCATION].number;
     plan->external = location == LOCATION_EXTERNAL;
     if (location > LOCATION_EXTERNAL || fields[EXTRA_DEVICE].number != 0) {

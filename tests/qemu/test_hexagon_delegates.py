@@ -17,13 +17,12 @@ from delegate_layers import (
     Single,
     Transpose,
 )
+from vector_packets import outcomes, packets, slower, with_and_without
 
 from ember import boards, build, cases
 from ember.cases import inputs
 from ember.files.tensors import DType
-from ember.run import run, testing
-from ember.run.testing import Outcome
-from ember.toolchain import emulator
+from ember.run import run
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
@@ -135,37 +134,17 @@ def write(graph: Delegate, folder: Path) -> None:
     (folder / "case.json").write_text(json.dumps(exact))
 
 
-def outcomes(folder: Path, board: boards.Board) -> dict[str, Outcome]:
-    if not emulator.available(board):
-        pytest.skip(f"{board.runner.binary} is not installed")
-    found = [each for each in cases.find([folder]) if "built" not in each.path.parts]
-    return {each.name: each for each in testing.test(found, [board], jobs=1)}
-
-
-def wrong(results: dict[str, Outcome]) -> list[str]:
-    return [
-        f"{each.name}: {each.message}"
-        for each in results.values()
-        if each.status != "passed"
-    ]
+def cases_of(folder: Path) -> list[cases.Found]:
+    return [each for each in cases.find([folder]) if "built" not in each.path.parts]
 
 
 def test_a_model_of_vectors_has_the_bits_of_portable_c(folder: Path) -> None:
-    results = outcomes(folder, boards.load("host-hvx"))
+    results = outcomes(cases_of(folder), boards.load("host-hvx"))
     assert len(results) == len(LAYERS)
-    assert wrong(results) == []
 
 
 def test_vectors_have_these_bits_and_take_no_more_packets(folder: Path) -> None:
-    board = boards.load("hexagon-v68")
-    vectors = outcomes(folder, board)
-    portable = outcomes(folder, board.model_copy(update={"isa": ()}))
-    assert wrong(vectors) == []
-    slower = [
-        f"{name}: {each.instructions} packets, {portable[name].instructions} without"
-        for name, each in vectors.items()
-        if (each.instructions or 0) > (portable[name].instructions or 0)
-    ]
-    assert slower == []
+    vectors, portable = with_and_without(cases_of(folder))
+    assert slower(vectors, portable, lambda _, before: before) == []
     large = Linear("qd8", 17, 129, 33).title
-    assert (vectors[large].instructions or 0) * 8 < (portable[large].instructions or 0)
+    assert packets(vectors[large]) * 8 < packets(portable[large])

@@ -17,12 +17,10 @@ from quantised_lines import (
     near_ties,
     special,
 )
+from vector_packets import outcomes, packets, slower, with_and_without
 
 from ember import boards, cases
 from ember.files.tensors import DType
-from ember.run import testing
-from ember.run.testing import Outcome
-from ember.toolchain import emulator
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
@@ -95,33 +93,20 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def outcomes(folder: Path, board: boards.Board) -> dict[str, Outcome]:
-    if not emulator.available(board):
-        pytest.skip(f"{board.runner.binary} is not installed")
-    results = testing.test(cases.find([folder]), [board], jobs=1)
-    assert len(results) > 20 * len(_COUNTS)
-    wrong = [
-        f"{each.name}: {each.message}" for each in results if each.status != "passed"
-    ]
-    assert wrong == []
-    return {each.name: each for each in results}
+def cases_of(folder: Path) -> list[cases.Found]:
+    found = cases.find([folder])
+    assert len(found) > 20 * len(_COUNTS)
+    return found
 
 
 @pytest.mark.parametrize("board", ["host", "host-hvx"])
 def test_a_model_of_vectors_has_the_same_bits(folder: Path, board: str) -> None:
-    outcomes(folder, boards.load(board))
+    outcomes(cases_of(folder), boards.load(board))
 
 
 def test_vectors_have_the_same_bits_in_no_more_packets(folder: Path) -> None:
-    board = boards.load("hexagon-v68")
-    vectors = outcomes(folder, board)
-    portable = outcomes(folder, board.model_copy(update={"isa": ()}))
-    slower = [
-        f"{name}: {each.instructions} packets, {portable[name].instructions} without"
-        for name, each in vectors.items()
-        if (each.instructions or 0) > (portable[name].instructions or 0) + _TABLE
-    ]
-    assert slower == []
+    vectors, portable = with_and_without(cases_of(folder))
+    assert slower(vectors, portable, lambda _, before: before + _TABLE) == []
     for name in ("to_700_float32_token_int8", "to_700_float64_token_int8"):
-        before, after = (each[name].instructions or 0 for each in (portable, vectors))
+        before, after = (packets(each[name]) for each in (portable, vectors))
         assert after * 9 < before

@@ -9,13 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from vector_packets import outcomes, packets, slower, with_and_without
 
 from ember import boards, cases, program
 from ember.files.tensors import DType
 from ember.program import types
-from ember.run import testing
-from ember.run.testing import Outcome
-from ember.toolchain import emulator
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
@@ -94,30 +92,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def outcomes(folder: Path, board: boards.Board) -> dict[str, Outcome]:
-    if not emulator.available(board):
-        pytest.skip(f"{board.runner.binary} is not installed")
-    results = testing.test(cases.find([folder]), [board], jobs=1)
-    wrong = [
-        f"{each.name}: {each.message}" for each in results if each.status != "passed"
-    ]
-    assert wrong == []
-    return {each.name: each for each in results}
-
-
 def test_a_model_of_vectors_moves_the_same_bytes(folder: Path) -> None:
-    assert len(outcomes(folder, boards.load("host-hvx"))) == len(MOVES)
+    found = cases.find([folder])
+    assert len(outcomes(found, boards.load("host-hvx"))) == len(MOVES)
 
 
 def test_vectors_move_the_same_bytes_in_no_more_packets(folder: Path) -> None:
-    board = boards.load("hexagon-v68")
-    vectors = outcomes(folder, board)
-    portable = outcomes(folder, board.model_copy(update={"isa": ()}))
-    slower = [
-        f"{name}: {each.instructions} packets, {portable[name].instructions} without"
-        for name, each in vectors.items()
-        if (each.instructions or 0) > (portable[name].instructions or 0)
-    ]
-    assert slower == []
+    vectors, portable = with_and_without(cases.find([folder]))
+    assert slower(vectors, portable, lambda _, before: before) == []
     large = Permutation(DType.INT8, (16, 128), (1, 0)).title
-    assert (vectors[large].instructions or 0) * 3 < (portable[large].instructions or 0)
+    assert packets(vectors[large]) * 3 < packets(portable[large])

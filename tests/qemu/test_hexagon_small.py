@@ -4,12 +4,10 @@ no more packets than portable C."""
 from __future__ import annotations
 
 import pytest
-from committed import INT8_LAYERS, OPERATORS, check
+from committed import INT8_LAYERS, OPERATORS
+from vector_packets import slower, with_and_without
 
-from ember import boards, cases
-from ember.run import testing
-from ember.run.testing import Outcome
-from ember.toolchain import emulator
+from ember import cases
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
@@ -20,24 +18,12 @@ _MOST = 1.1
 _TABLE = 2  # packets for one candidate more
 
 
-def outcomes(board: boards.Board) -> dict[str, Outcome]:
-    if not emulator.available(board):
-        pytest.skip(f"{board.runner.binary} is not installed")
-    pools = [folder / "pools" for folder in OPERATORS if folder.name == "numpy"]
-    results = testing.test(cases.find([*INT8_LAYERS, *pools]), [board], jobs=1)
-    check(results)
-    return {each.name: each for each in results}
+def most(name: str, before: int) -> float:
+    return before * (_MOST if any(word in name for word in _SOME) else 1.0) + _TABLE
 
 
 def test_small_layers_take_no_more_packets_than_portable_c() -> None:
-    board = boards.load("hexagon-v68")
-    vectors = outcomes(board)
-    portable = outcomes(board.model_copy(update={"isa": ()}))
+    pools = [folder / "pools" for folder in OPERATORS if folder.name == "numpy"]
+    vectors, portable = with_and_without(cases.find([*INT8_LAYERS, *pools]))
     assert len(vectors) > 150
-    slower = []
-    for name, each in vectors.items():
-        before, after = portable[name].instructions or 0, each.instructions or 0
-        most = _MOST if any(word in name for word in _SOME) else 1.0
-        if after > before * most + _TABLE:
-            slower.append(f"{name}: {after} packets, {before} without")
-    assert slower == []
+    assert slower(vectors, portable, most) == []

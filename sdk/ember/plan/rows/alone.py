@@ -33,10 +33,10 @@ def split(method: Method, store: Storage, known: KernelList) -> Sequence[Storage
 
 
 def _is_whole(method: Method, store: Storage) -> bool:
-    return all(
-        isinstance(tensor, types.Tensor) and tensor.nbytes == store.size and start == 0
-        for value, start in store.values.items()
-        if (tensor := method.values[value])
+    tensors = (method.values[value] for value in store.values)
+    return not any(store.values.values()) and all(
+        isinstance(tensor, types.Tensor) and tensor.nbytes == store.size
+        for tensor in tensors
     )
 
 

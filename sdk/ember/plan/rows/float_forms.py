@@ -7,6 +7,7 @@ form that is not, runs on whole tensors.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from ember.files.tensors import DType
 from ember.plan.rows.reads import (
@@ -136,16 +137,10 @@ def _max_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
         return None
     if dilation not in (None, (1, 1)):
         return None
-    step = (stride or kernel)[0]
-    outside = LEAST_FLOAT if padding[0] > 0 else None
-    read = RowRead(0, call.args[0], kernel[0], step, padding[0], outside)
-    firsts = ((3, 0),) if padding[0] > 0 else ()
     out, indices = call.args[6:8]
-    return RowCall(index, out, (read,), firsts=firsts, unread=_unread(method, indices))
-
-
-def _unread(method: Method, value: int) -> tuple[UnreadResult, ...]:
-    return (UnreadResult(value, tensor_of(method, value)),)
+    windows = (kernel[0], (stride or kernel)[0], padding[0])
+    unread = (UnreadResult(indices, tensor_of(method, indices)),)
+    return replace(_pool(index, call, out, windows, LEAST_FLOAT), unread=unread)
 
 
 def _avg_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
@@ -156,11 +151,19 @@ def _avg_pool(method: Method, index: int, call: KernelCall) -> RowCall | None:
         return None
     if padding[0] > 0 and not (isinstance(counts, types.Bool) and counts.value):
         return None
-    step = (stride or kernel)[0]
-    outside = 0 if padding[0] > 0 else None
-    read = RowRead(0, call.args[0], kernel[0], step, padding[0], outside)
-    firsts = ((3, 0),) if padding[0] > 0 else ()
-    return RowCall(index, call.args[-1], (read,), firsts=firsts)
+    windows = (kernel[0], (stride or kernel)[0], padding[0])
+    return _pool(index, call, call.args[-1], windows, 0)
+
+
+def _pool(
+    index: int, call: KernelCall, out: int, windows: tuple[int, int, int], outside: int
+) -> RowCall:
+    """Windows are rows, stride and padding; what lies around the image is `outside`."""
+    *_, padding = windows
+    if padding == 0:
+        return RowCall(index, out, (RowRead(0, call.args[0], *windows),))
+    read = RowRead(0, call.args[0], *windows, outside)
+    return RowCall(index, out, (read,), firsts=((3, 0),))
 
 
 def _cat(method: Method, index: int, call: KernelCall) -> RowCall | None:

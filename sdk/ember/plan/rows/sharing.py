@@ -40,7 +40,6 @@ class Slab:
 def slab(cascade: Cascade, steps: Sequence[Action]) -> Slab:
     needed = _needed(cascade, steps)
     placed: dict[int, int] = {}
-    lone = [n for n in needed if n >= 0]
     at = 0
     for number, window in enumerate(cascade.windows):
         if window.home is None and number not in needed:
@@ -48,7 +47,7 @@ def slab(cascade: Cascade, steps: Sequence[Action]) -> Slab:
             at += window.room
     end = at
     shared: list[int] = []
-    for number in sorted(lone, key=lambda n: -cascade.windows[n].room):
+    for number in sorted(needed, key=lambda n: -cascade.windows[n].room):
         start, room = at, cascade.windows[number].room
         rivals = (n for n in shared if needed[n] & needed[number])
         for other in sorted(rivals, key=placed.__getitem__):

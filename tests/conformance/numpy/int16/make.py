@@ -1,5 +1,6 @@
 """Layers and operators of int16, called once each; running this file with tests/shared
-on the path writes the cases again. What is expected is computed sum by sum, in integers; all of it is exact."""
+on the path writes the cases again. What is expected is computed sum by sum, in
+integers; all of it is exact."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 """Layers of int8 with weights of int4, called once each; running this file with
-tests/shared on the path writes the cases again. What is expected is computed sum by sum, in integers, from the bytes
-of the weights; all of it is exact."""
+tests/shared on the path writes the cases again. What is expected is computed sum by
+sum, in integers, from the bytes of the weights; all of it is exact."""
 
 from pathlib import Path
 
