@@ -42,5 +42,5 @@ static ember_status_t prepare_state(state_t *s, ember_node_t *node) {
     return ember_columns_hvx_prepare(&s->columns, node, &s->conv, &form);
 }
 
-EMBER_LENT_PANELS_KERNEL(cadence_conv2d_panels_hvx, state_t, prepare_state, compute,
-                         ember_turn_hvx);
+EMBER_LENT_IMAGE_KERNEL(cadence_conv2d_panels_hvx, state_t, prepare_state, compute,
+                        ember_turn_hvx);

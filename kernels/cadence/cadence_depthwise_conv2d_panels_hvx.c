@@ -34,5 +34,5 @@ static ember_status_t prepare_state(state_t *s, ember_node_t *node) {
                                               (const int8_t *)call.depthwise.panels);
 }
 
-EMBER_LENT_PANELS_KERNEL(cadence_depthwise_conv2d_panels_hvx, state_t, prepare_state,
-                         compute, ember_turn_hvx);
+EMBER_LENT_IMAGE_KERNEL(cadence_depthwise_conv2d_panels_hvx, state_t, prepare_state,
+                        compute, ember_turn_hvx);

@@ -7,7 +7,7 @@
 #ifndef EMBER_KERNELS_CADENCE_LENT_PANELS_H
 #define EMBER_KERNELS_CADENCE_LENT_PANELS_H
 
-#include "kernels/cadence/lent.h"
+#include "kernels/cadence/lent_image.h"
 #include "kernels/cortex_m/depthwise_panels_s8.h"
 #include "kernels/cortex_m/panels_s8.h"
 
@@ -48,22 +48,5 @@ ember_lent_panels_plain(const ember_conv_s8_t *conv, ember_panels_sum_t sum) {
         x += (ptrdiff_t)ember_lent_in(conv) * conv->channels;
     }
 }
-
-// A kernel: STATE has a `lent`, and `conv` where engines keep it; RUN(state) computes
-// what is not turned.
-#define EMBER_LENT_PANELS_KERNEL(NAME, STATE, PREPARE, RUN, TURN)                      \
-    static int32_t run(void *state) {                                                  \
-        const STATE *s = state;                                                        \
-        for (int32_t n = 0; n < s->lent.batches; n++) {                                \
-            ember_lent_before(&s->lent, &s->conv, n, TURN);                            \
-            RUN(s);                                                                    \
-            ember_lent_after(&s->lent, &s->conv, n, TURN);                             \
-        }                                                                              \
-        return EMBER_OK;                                                               \
-    }                                                                                  \
-    static ember_status_t prepare(ember_node_t *node, void *state) {                   \
-        return PREPARE(state, node);                                                   \
-    }                                                                                  \
-    EMBER_KERNEL(NAME, STATE)
 
 #endif // EMBER_KERNELS_CADENCE_LENT_PANELS_H

@@ -14,8 +14,21 @@
 
 enum { EMBER_PACKED_FOUR = 4 }; // filters, and elements
 
-// Sets `fours` of a row of taps. UNSUPPORTED with dilation.
+// What follows from weights whose sizes are read: `fours` of a row of taps, and the
+// depth without what rows end in. UNSUPPORTED with dilation.
+EMBER_MUST_USE ember_status_t ember_packed_s8_rows(ember_conv_s8_t *conv,
+                                                   ember_node_t *node, int32_t *fours);
+
+// The same after reading a call of cortex_m.
 EMBER_MUST_USE ember_status_t ember_packed_s8_args(ember_conv_s8_t *conv,
                                                    ember_node_t *node, int32_t *fours);
+
+// Bytes of the weights without padding, (filters, height, width, depth), and those.
+static inline size_t ember_packed_s8_plain(const ember_conv_s8_t *conv) {
+    const int32_t line = conv->width.kernel * conv->depth;
+    return (size_t)conv->filters * (size_t)(conv->height.kernel * line);
+}
+
+void ember_packed_s8_unpack(const ember_conv_s8_t *conv, int32_t fours, int8_t *to);
 
 #endif // EMBER_KERNELS_CORTEX_M_PACKED_S8_H

@@ -34,12 +34,21 @@ _RANK = 4
 def kernels(allowed: Mapping[str, Sequence[str]], pins: Collection[str]) -> set[str]:
     """The kernels whose calls may get weights in panels: those that then take them are
     allowed, and no operator of the dialect is pinned."""
+    return set(KERNELS) if are_free(_PANELS, allowed, pins) else set()
+
+
+def are_free(
+    kernels: Mapping[types.Operator, str],
+    allowed: Mapping[str, Sequence[str]],
+    pins: Collection[str],
+) -> bool:
+    """Whether the kernels of operators are allowed, and no operator of the dialect is
+    pinned."""
     free = all(
         kernel in allowed.get(operator.full_name, ())
-        for operator, kernel in _PANELS.items()
+        for operator, kernel in kernels.items()
     )
-    pinned = any(pin.startswith("cadence::") for pin in pins)
-    return set(KERNELS) if free and not pinned else set()
+    return free and not any(pin.startswith("cadence::") for pin in pins)
 
 
 def layer(
@@ -48,8 +57,8 @@ def layer(
     """None for a call whose weights stay: those in groups, of one dimension, or not of
     numbers and constants."""
     own, out = look.value(args[_W]), look.value(args[-1])
-    weights, is_depthwise = _weights(look, args, last=last)
-    numbers = _numbers(look, args)
+    weights, is_depthwise = weights_of(look, args, last=last)
+    numbers = numbers_of(look, args)
     bias = look.constant(args[_BIAS], DType.INT32)
     geometry = _geometry(look, args, weights, out, last=last)
     if weights is None or numbers is None or bias is None or geometry is None:
@@ -82,7 +91,7 @@ def layer(
 _Rest = tuple[int, types.Value, types.Value, types.Value]
 
 
-def _numbers(look: Additions, args: tuple[int, ...]) -> _Rest | None:
+def numbers_of(look: Additions, args: tuple[int, ...]) -> _Rest | None:
     """The zero point of the input; that of the output, scale and inverse as they are in
     the device's float32."""
     zero, y_zero = look.integer(args[_X_ZERO]), look.integer(args[_Y_ZERO])
@@ -105,7 +114,7 @@ def _byte(number: int) -> int:
     return (number + 128) % 256 - 128
 
 
-def _weights(
+def weights_of(
     look: Additions, args: tuple[int, ...], *, last: bool
 ) -> tuple[Array | None, bool]:
     """(filters, height, width, depth), or of one filter a channel (height, width,

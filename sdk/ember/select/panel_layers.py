@@ -20,15 +20,20 @@ class PackedPanels:
 
 @dataclass(frozen=True)
 class PanelLayer:
-    """A convolution whose weights can be packed: a call of `operator`."""
+    """A convolution whose weights can be packed: a call of `operator`.
+
+    kernel -- filters, height, width; None where the weights have these sizes
+    align -- bytes that the weights' address is a multiple of
+    """
 
     instruction: int
     operator: types.Operator
     data: int  # the constant that its weights are
     image: int  # the first argument: a value of the method
     panels: Array
-    kernel: tuple[int, int, int]  # filters, height, width
+    kernel: tuple[int, int, int] | None
     rest: tuple[int | types.Value, ...]  # arguments: values of the method, or new ones
+    align: int = ALIGN
 
 
 def plain(

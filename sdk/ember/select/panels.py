@@ -1,4 +1,5 @@
-"""A program and its chosen kernels become one with weights in the panels of Hexagon.
+"""A program and its chosen kernels become one with weights in the panels of Hexagon,
+or of Cadence's dialect packed for cores with DSP instructions.
 
 Kernels for Hexagon's vectors would bring a convolution's weights into the order that
 they need in every run. Here it is done once: the call becomes one of an operator of
@@ -16,9 +17,9 @@ import numpy as np
 from ember.files.tensors import DType
 from ember.program import KernelCall, Method, Program, types
 from ember.program.additions import Additions
-from ember.select import cadence_panels, panel_layers, panel_layout
+from ember.select import cadence_packed, cadence_panels, panel_layers, panel_layout
 from ember.select.panel_layers import PanelLayer
-from ember.select.panel_layout import ALIGN, Geometry, Scales
+from ember.select.panel_layout import Geometry, Scales
 from ember.select.resolve import MethodNeeds
 
 CONV = types.Operator("ember::quantized_conv2d_panels", "out")
@@ -48,6 +49,13 @@ def kernels(allowed: Mapping[str, Sequence[str]], pins: Collection[str]) -> set[
     return own | cadence_panels.kernels(allowed, pins)
 
 
+def unpadded_kernels(
+    allowed: Mapping[str, Sequence[str]], pins: Collection[str]
+) -> set[str]:
+    """Those whose weights become little longer, if at all."""
+    return cadence_packed.kernels(allowed, pins)
+
+
 def packed(
     program: Program, needs: Sequence[MethodNeeds], kernels: Collection[str]
 ) -> Program | None:
@@ -66,7 +74,7 @@ def packed(
         for index, method in enumerate(program.methods)
     ]
     apart = _left(program, layers)
-    after = program
+    after, align = program, 1
     for index, method in enumerate(program.methods):
         mine = {
             layer.instruction: layer
@@ -75,9 +83,10 @@ def packed(
         }
         if mine:
             after = _with_panels(after, index, method, mine)
+            align = max(align, *(layer.align for layer in mine.values()))
     if after is program:
         return None
-    aligned = max(ALIGN, after.layout.constant_alignment)
+    aligned = max(align, after.layout.constant_alignment)
     return replace(after, layout=replace(after.layout, constant_alignment=aligned))
 
 
@@ -126,7 +135,7 @@ def _call(adding: Additions, layer: PanelLayer) -> KernelCall:
         (
             layer.image,
             adding.add_constant(layer.panels),
-            adding.add_ints(layer.kernel),
+            *((adding.add_ints(layer.kernel),) if layer.kernel else ()),
             *(arg if isinstance(arg, int) else adding.add(arg) for arg in layer.rest),
         ),
     )
@@ -144,9 +153,12 @@ def _layers(
         layer = None
         if kernel in KERNELS:
             layer = _layer(look, instruction, KERNELS[kernel][0], call.args)
-        elif kernel is not None:
+        elif kernel in cadence_panels.KERNELS:
             last = cadence_panels.KERNELS[kernel]
             layer = cadence_panels.layer(look, instruction, call.args, last=last)
+        elif kernel is not None:
+            last = cadence_packed.KERNELS[kernel]
+            layer = cadence_packed.layer(look, instruction, call.args, last=last)
         if layer is not None:
             yield layer
 

@@ -60,7 +60,9 @@ def convolutions(
     for form in (winograd.FORM, quads.FORM) if optimize == "speed" else (quads.FORM,):
         if form.usable(allowed, pins):
             after = packed_convolutions.packed(after, needs, form)
-    kernels = set() if optimize == "size" else panels.kernels(allowed, pins) & chosen
+    kernels = panels.unpadded_kernels(allowed, pins)
+    kernels |= set() if optimize == "size" else panels.kernels(allowed, pins)
+    kernels &= chosen
     return (panels.packed(after, needs, kernels) or after) if kernels else after
 
 
