@@ -77,12 +77,29 @@ static void every_second(const ember_scales_s8_t *scales,
 
 static const ember_lines_ending_dsp_t lines_ending = {filter, pairs, every_second};
 
+static int32_t begin_channels(const ember_scales_s8_t *scales, int32_t first,
+                              ember_channels_dsp_t *channels) {
+    memcpy(channels->bias, scales->bias + first, sizeof(channels->bias));
+    return scales->zero_point;
+}
+
+static void rows(const ember_scales_s8_t *scales, const ember_pixels_run_dsp_t *run) {
+    const ember_real_dsp_t by = real_of(scales);
+    ember_pixels_real_dsp(run, &by);
+}
+
+static const ember_pixels_ending_dsp_t pixels_ending = {begin_channels, rows};
+
 static void run_depthwise(const ember_depthwise_s8_dsp_t *s) {
     const int32_t last = s->conv.channels - FOUR;
+    bool cleared = false;
 
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
-        if (s->by_line) {
+        if (s->by_pixel) {
+            ember_pixels_dsp_run(&s->pixels, &s->conv, &pixels_ending, first, cleared);
+            cleared = true;
+        } else if (s->by_line) {
             ember_lines_dsp_run(&s->lines, &s->conv, &lines_ending, first);
         } else {
             run_windows(s, first);

@@ -2,27 +2,20 @@
 // Depthwise convolutions pixel by pixel. Contract: depthwise_pixels_dsp.h.
 #include "kernels/cortex_m/depthwise_pixels_dsp.h"
 
-#include <arm_dsp_pixels.h>
 #include <stddef.h>
 
 #include "kernels/cortex_m/depthwise_lines_dsp.h"
 #include "kernels/cortex_m/products_dsp.h"
 
-enum {
-    FOUR = 4,
-    TAPS = 3,
-    WORDS = 2,
-    ROOM = 1536,
-    FEW = 12
-}; // words of a pixel; bytes
+enum { FOUR = 4, TAPS = 3, WORDS = 2, ROOM = 1536 }; // words of a pixel; bytes
+enum { FEW = 12, FEW_REAL = 8 };                     // outputs of a row
 
 static int32_t pixels_of(const ember_conv_s8_axis_t *axis, int32_t out) {
     return (out - 1) * axis->stride + TAPS;
 }
 
-static void set_channels(const ember_conv_s8_t *conv, int32_t first,
-                         ember_channels_dsp_t *channels) {
-    const ember_scales_s8_t *scales = &conv->scales;
+static void set_weights(const ember_conv_s8_t *conv, int32_t first,
+                        ember_channels_dsp_t *channels) {
     const int8_t *w = conv->w + first;
 
     for (int32_t tap = 0; tap < TAPS * TAPS; tap++) {
@@ -30,15 +23,6 @@ static void set_channels(const ember_conv_s8_t *conv, int32_t first,
         channels->weights[WORDS * tap] = ember_sxtb16(word);
         channels->weights[WORDS * tap + 1] = ember_sxtb16_odd(word);
         w += conv->filters;
-    }
-    for (int32_t c = 0; c < FOUR; c++) {
-        const int32_t at = first + c;
-        const ember_filter_dsp_t by =
-            ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at],
-                             scales->multipliers[at], scales->shifts[at]);
-        channels->bias[c] = by.bias;
-        channels->by[c].multiplier = by.multiplier;
-        channels->by[c].power = ember_power_dsp(by);
     }
 }
 
@@ -81,6 +65,7 @@ static void widen(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
 }
 
 static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
+                      const ember_pixels_ending_dsp_t *ending,
                       ember_pixels_run_dsp_t *run, const int8_t *x, int8_t *y) {
     const ember_conv_s8_axis_t *height = &conv->height;
     const ember_limits_s8_t limits = conv->scales.limits;
@@ -91,7 +76,7 @@ static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
         run->rows = left < s->rows ? left : s->rows;
         run->y = y + out * run->y_down;
         widen(s, conv, x, from, from + (run->rows - 1) * height->stride + TAPS);
-        ember_pixels_run_dsp(run);
+        ending->rows(&conv->scales, run);
     }
     if (limits.low > INT8_MIN || limits.high < INT8_MAX) {
         ember_limit_fours_dsp(y, height->out * conv->width.out, conv->channels, limits);
@@ -99,7 +84,8 @@ static void run_image(const ember_pixels_dsp_t *s, const ember_conv_s8_t *conv,
 }
 
 SMALL void ember_pixels_dsp_run(const ember_pixels_dsp_t *s,
-                                const ember_conv_s8_t *conv, int32_t first,
+                                const ember_conv_s8_t *conv,
+                                const ember_pixels_ending_dsp_t *ending, int32_t first,
                                 bool cleared) {
     const int32_t pitch = s->across * WORDS * (int32_t)sizeof(uint32_t);
     const int32_t y_down = conv->width.out * conv->channels;
@@ -113,28 +99,52 @@ SMALL void ember_pixels_dsp_run(const ember_pixels_dsp_t *s,
         .y_next = conv->channels,
         .y_down = y_down,
         .last = (conv->width.out - 2) * conv->channels,
-        .offset = 2 * conv->scales.zero_point + 1,
     };
     const int8_t *x = conv->x + first;
     int8_t *y = conv->y + first;
 
-    set_channels(conv, first, &channels);
+    set_weights(conv, first, &channels);
+    run.offset = ending->channels(&conv->scales, first, &channels);
     if (!cleared) {
         clear(s->words, s->across * pixels_of(&conv->height, s->rows));
     }
     for (int32_t n = 0; n < conv->batches; n++) {
-        run_image(s, conv, &run, x, y);
+        run_image(s, conv, ending, &run, x, y);
         x += (ptrdiff_t)conv->height.in * conv->width.in * conv->channels;
         y += (ptrdiff_t)conv->height.out * y_down;
     }
 }
+
+// --- the ending ----------------------------------------------------------------------
+
+static int32_t set_scales(const ember_scales_s8_t *scales, int32_t first,
+                          ember_channels_dsp_t *channels) {
+    for (int32_t c = 0; c < FOUR; c++) {
+        const int32_t at = first + c;
+        const ember_filter_dsp_t by =
+            ember_filter_dsp(scales->bias == NULL ? 0 : scales->bias[at],
+                             scales->multipliers[at], scales->shifts[at]);
+        channels->bias[c] = by.bias;
+        channels->by[c].multiplier = by.multiplier;
+        channels->by[c].power = ember_power_dsp(by);
+    }
+    return 2 * scales->zero_point + 1;
+}
+
+static void rows(const ember_scales_s8_t *scales, const ember_pixels_run_dsp_t *run) {
+    (void)scales;
+    ember_pixels_run_dsp(run);
+}
+
+const ember_pixels_ending_dsp_t ember_pixels_ending_dsp = {set_scales, rows};
 
 // --- fitting -------------------------------------------------------------------------
 
 // What takes longer by lines: outputs that are not neighbours, and few of them.
 SMALL bool ember_pixels_dsp_fit(const ember_conv_s8_t *conv) {
     const ember_conv_s8_axis_t *height = &conv->height, *width = &conv->width;
-    const bool few = height->out <= FEW && width->out <= FEW;
+    const int32_t most = conv->rows == EMBER_ROWS_REAL ? FEW_REAL : FEW;
+    const bool few = height->out <= most && width->out <= most;
 
     return ember_is_three_by_three_dsp(conv) && !conv->over && width->out > 1 &&
            width->padding < TAPS && (few || width->stride > 1);

@@ -17,7 +17,7 @@ SMALL ember_status_t ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s,
     }
     s->taps = (int32_t)taps;
     const bool real = conv->rows == EMBER_ROWS_REAL;
-    s->by_pixel = !real && ember_pixels_dsp_fit(conv);
+    s->by_pixel = (!real || EMBER_PIXELS_REAL_DSP) && ember_pixels_dsp_fit(conv);
     s->by_line =
         (!real || EMBER_LINES_REAL_DSP) && !s->by_pixel && ember_lines_dsp_fit(conv);
     if (conv->over && (!s->by_line || conv->channels % FOUR != 0)) {

@@ -18,8 +18,7 @@ typedef struct ember_depthwise_s8_dsp {
 } ember_depthwise_s8_dsp_t;
 
 // Takes `s->conv`, which has been read; UNSUPPORTED if it does not suit these kernels.
-// Only this dialect's scales work by pixels; those of float32 line by line where the
-// core has a float unit.
+// Scales of float32 work by pixels and lines where the core has a float unit.
 EMBER_MUST_USE ember_status_t
 ember_depthwise_s8_dsp_prepare(ember_depthwise_s8_dsp_t *s, ember_node_t *node);
 

@@ -28,7 +28,8 @@ static int32_t run(void *state) {
     for (int32_t from = 0; from < s->conv.channels; from += FOUR) {
         const int32_t first = from < last ? from : last;
         if (s->by_pixel && ember_powers_fit_dsp(s->conv.scales.shifts + first, FOUR)) {
-            ember_pixels_dsp_run(&s->pixels, &s->conv, first, cleared);
+            ember_pixels_dsp_run(&s->pixels, &s->conv, &ember_pixels_ending_dsp, first,
+                                 cleared);
             cleared = true;
         } else if (s->by_line) {
             ember_lines_dsp_run(&s->lines, &s->conv, &ember_lines_ending_dsp, first);

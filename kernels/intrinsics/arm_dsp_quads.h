@@ -253,44 +253,15 @@ static inline void ember_quads_dsp(ember_quads_dsp_t *tiles) {
 // Sums that are scaled in float32, as arm_dsp_real.h has it. Of what the filters are
 // scaled by only the biases count; the offset is the zero point.
 #ifdef __ARM_FP
-#define EMBER_QUADS_REAL_DSP                                                           \
-    "vmov s2, s3, r4, r5\n\t"                                                          \
-    "vmov s4, s5, r6, r7\n\t"                                                          \
-    "vmov s6, s7, r8, r9\n\t"                                                          \
-    "vmov s8, s9, r10, r11\n\t"                                                        \
-    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
-    "vcvt.f32.s32 \\real, \\real\n\t"                                                  \
-    ".endr\n\t"                                                                        \
-    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
-    "vmul.f32 \\real, \\real, s0\n\t"                                                  \
-    ".endr\n\t"                                                                        \
-    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
-    "vmul.f32 \\real, \\real, s1\n\t"                                                  \
-    ".endr\n\t"                                                                        \
-    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
-    "vcvtr.s32.f32 \\real, \\real\n\t"                                                 \
-    ".endr\n\t"                                                                        \
-    "vmov r4, r5, s2, s3\n\t"                                                          \
-    "vmov r6, r7, s4, s5\n\t"                                                          \
-    "vmov r8, r9, s6, s7\n\t"                                                          \
-    "vmov r10, r11, s8, s9\n\t"                                                        \
-    ".irp sum, r4, r5, r6, r7, r8, r9, r10, r11\n\t"                                   \
-    "qadd \\sum, \\sum, r12\n\t"                                                       \
-    ".endr\n\t"                                                                        \
-    ".irp sum, r4, r5, r6, r7, r8, r9, r10, r11\n\t"                                   \
-    "ssat \\sum, #8, \\sum\n\t"                                                        \
-    ".endr\n\t"                                                                        \
-    "bfi r4, r6, #8, #8\n\t"                                                           \
-    "bfi r5, r7, #8, #8\n\t"
-
 static inline void ember_quads_real_dsp(ember_quads_dsp_t *tiles,
                                         const ember_real_dsp_t *by) {
     register ember_quads_dsp_t *r0 __asm__("r0") = tiles;
     register float s0 __asm__("s0") = by->scale;
     register float s1 __asm__("s1") = by->inverse;
 
-    __asm__ volatile(EMBER_QUADS_SUM_DSP EMBER_QUADS_APART_DSP EMBER_QUADS_REAL_DSP
-                         EMBER_QUADS_PACK_DSP EMBER_QUADS_CLOSE_DSP
+    __asm__ volatile(EMBER_QUADS_SUM_DSP EMBER_QUADS_APART_DSP EMBER_REAL_EIGHT_DSP
+                     "bfi r4, r6, #8, #8\n\t"
+                     "bfi r5, r7, #8, #8\n\t" EMBER_QUADS_PACK_DSP EMBER_QUADS_CLOSE_DSP
                      : "+r"(r0)
                      : "t"(s0), "t"(s1)
                      : "r1", "r2", "r3", "r12", "lr", "s2", "s3", "s4", "s5", "s6",

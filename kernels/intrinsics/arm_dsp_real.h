@@ -36,6 +36,36 @@ static inline void ember_real_pair_dsp(int32_t *a, int32_t *b,
             : "t"(by->scale), "t"(by->inverse), "r"(by->zero_point)
             : "s2", "s3", "cc");
 }
+
+// Eight sums, r4 to r11, become outputs: s0 is the scale, s1 the inverse, r12 the zero
+// point. Clobbers s2 to s9.
+#define EMBER_REAL_EIGHT_DSP                                                           \
+    "vmov s2, s3, r4, r5\n\t"                                                          \
+    "vmov s4, s5, r6, r7\n\t"                                                          \
+    "vmov s6, s7, r8, r9\n\t"                                                          \
+    "vmov s8, s9, r10, r11\n\t"                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
+    "vcvt.f32.s32 \\real, \\real\n\t"                                                  \
+    ".endr\n\t"                                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
+    "vmul.f32 \\real, \\real, s0\n\t"                                                  \
+    ".endr\n\t"                                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
+    "vmul.f32 \\real, \\real, s1\n\t"                                                  \
+    ".endr\n\t"                                                                        \
+    ".irp real, s2, s3, s4, s5, s6, s7, s8, s9\n\t"                                    \
+    "vcvtr.s32.f32 \\real, \\real\n\t"                                                 \
+    ".endr\n\t"                                                                        \
+    "vmov r4, r5, s2, s3\n\t"                                                          \
+    "vmov r6, r7, s4, s5\n\t"                                                          \
+    "vmov r8, r9, s6, s7\n\t"                                                          \
+    "vmov r10, r11, s8, s9\n\t"                                                        \
+    ".irp sum, r4, r5, r6, r7, r8, r9, r10, r11\n\t"                                   \
+    "qadd \\sum, \\sum, r12\n\t"                                                       \
+    ".endr\n\t"                                                                        \
+    ".irp sum, r4, r5, r6, r7, r8, r9, r10, r11\n\t"                                   \
+    "ssat \\sum, #8, \\sum\n\t"                                                        \
+    ".endr\n\t"
 #else // products in float32 are calls
 static inline int32_t ember_real_one_dsp(int32_t sum, const ember_real_dsp_t *by) {
     const float real = by->scale * (float)sum * by->inverse;

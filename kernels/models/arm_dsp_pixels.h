@@ -3,7 +3,7 @@
 #ifndef EMBER_MODELS_ARM_DSP_PIXELS_H
 #define EMBER_MODELS_ARM_DSP_PIXELS_H
 
-#include <arm_dsp.h>
+#include <arm_dsp_real.h>
 
 typedef struct ember_pixels_widen_dsp {
     uint32_t *to;
@@ -55,8 +55,10 @@ typedef struct ember_pixels_run_dsp {
     int32_t offset;
 } ember_pixels_run_dsp_t;
 
+// `real` scales all sums, or NULL.
 static inline void ember_pixels_one_dsp(const ember_pixels_run_dsp_t *run,
-                                        const uint32_t *x, int8_t *y) {
+                                        const uint32_t *x, int8_t *y,
+                                        const ember_real_dsp_t *real) {
     const ember_channels_dsp_t *channels = run->channels;
 
     for (int32_t c = 0; c < 4; c++) {
@@ -67,20 +69,34 @@ static inline void ember_pixels_one_dsp(const ember_pixels_run_dsp_t *run,
             const uint32_t weight = channels->weights[2 * tap + half];
             sum = ember_smlabb(word >> shift, weight >> shift, sum);
         }
-        y[c] = ember_powered_dsp(sum, channels->by[c].multiplier, channels->by[c].power,
-                                 run->offset);
+        y[c] = real != NULL ? ember_real_one_dsp(sum, real)
+                            : ember_powered_dsp(sum, channels->by[c].multiplier,
+                                                channels->by[c].power, run->offset);
     }
 }
 
-static inline void ember_pixels_run_dsp(const ember_pixels_run_dsp_t *run) {
+static inline void ember_pixels_rows_dsp(const ember_pixels_run_dsp_t *run,
+                                         const ember_real_dsp_t *real) {
     for (int32_t row = 0; row < run->rows; row++) {
         const uint32_t *x = run->x + row * run->down / 4;
         int8_t *y = run->y + row * run->y_down;
         for (int32_t at = 0; at <= run->last + run->y_next; at += run->y_next) {
-            ember_pixels_one_dsp(run, x, y + at);
+            ember_pixels_one_dsp(run, x, y + at, real);
             x += run->next / 4;
         }
     }
+}
+
+static inline void ember_pixels_run_dsp(const ember_pixels_run_dsp_t *run) {
+    ember_pixels_rows_dsp(run, NULL);
+}
+
+enum { EMBER_PIXELS_REAL_DSP = 1 };
+
+static inline void ember_pixels_real_dsp(const ember_pixels_run_dsp_t *run,
+                                         const ember_real_dsp_t *by) {
+    const ember_real_dsp_t real = {by->scale, by->inverse, run->offset};
+    ember_pixels_rows_dsp(run, &real);
 }
 
 #endif // EMBER_MODELS_ARM_DSP_PIXELS_H
