@@ -25,6 +25,7 @@ INLINE HVX_Vector exact(HVX_Vector sum, const ember_float_hvx_t *by,
     return ember_signed_hvx(ember_nearest_hvx(twice, right), once.sign);
 }
 
+// Few vectors have the sum in doubt, and others take a third of the packets.
 static void scale_exact(const ember_ending_hvx_t *ending, HVX_Vector *sums,
                         int32_t count) {
     const ember_real_hvx_t *real = (const ember_real_hvx_t *)ending;
@@ -35,8 +36,13 @@ static void scale_exact(const ember_ending_hvx_t *ending, HVX_Vector *sums,
     const HVX_Vector zero_point = Q6_V_vsplat_R(real->zero_point);
 
     for (int32_t i = 0; i < count; i++) {
-        const HVX_Vector number = exact(ember_hvx_load(sums + i), &by, &inverse);
-        ember_hvx_store(sums + i, Q6_Vw_vadd_VwVw(number, zero_point));
+        const HVX_Vector sum = ember_hvx_load(sums + i);
+        HVX_Vector nearest = ember_hvx_load(&ending->fraction);
+        HVX_Vector number = ember_nearly_hvx(ending, sum, &nearest);
+        if (ember_is_any_below_hvx(nearest, ending->doubt)) {
+            number = Q6_Vw_vadd_VwVw(exact(sum, &by, &inverse), zero_point);
+        }
+        ember_hvx_store(sums + i, number);
     }
 }
 

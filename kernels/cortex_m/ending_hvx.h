@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // How sums become results with HVX in dialects that do not scale them by the factors of
 // this one: one product in integers for all, in registers. Where a result of it lies so
-// near to the next that the dialect could have that, all are computed again, exactly.
+// near to the next that the dialect could have that, all are looked at again, and what
+// is in doubt is computed exactly.
 #ifndef EMBER_KERNELS_CORTEX_M_ENDING_HVX_H
 #define EMBER_KERNELS_CORTEX_M_ENDING_HVX_H
 
@@ -19,7 +20,7 @@ typedef struct ember_ending_hvx {
     int32_t left;        // bits that sums are moved by
     int32_t places;      // of a fraction
     int32_t doubt;       // smaller fractions leave a doubt
-    // Sums become results, in place.
+    // Sums become results, in place; some are in doubt.
     void (*exact)(const struct ember_ending_hvx *ending, HVX_Vector *sums,
                   int32_t count);
 } ember_ending_hvx_t;
