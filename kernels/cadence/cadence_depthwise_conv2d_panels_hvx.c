@@ -15,7 +15,8 @@ typedef struct state {
 static void compute(const state_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
     const ember_real_hvx_t real =
-        ember_real_hvx(scales->scale, scales->inverse, scales->zero_point);
+        ember_real_within_hvx(scales->scale, scales->inverse, scales->zero_point,
+                              ember_depthwise_hvx_bound(&s->depthwise));
     ember_depthwise_hvx_run(&s->depthwise, &real.ending);
 }
 

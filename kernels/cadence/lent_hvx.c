@@ -74,8 +74,10 @@ static void run_groups(const ember_groups_hvx_t *s, const ember_ending_hvx_t *en
 
 void ember_lent_hvx_run(const ember_lent_hvx_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;
-    const ember_real_hvx_t real =
-        ember_real_hvx(scales->scale, scales->inverse, scales->zero_point);
+    const int32_t bound =
+        s->lent.depthwise ? ember_depthwise_hvx_bound(&s->depthwise) : 0;
+    const ember_real_hvx_t real = ember_real_within_hvx(scales->scale, scales->inverse,
+                                                        scales->zero_point, bound);
 
     if (s->lent.depthwise) {
         ember_depthwise_hvx_run(&s->depthwise, &real.ending);

@@ -10,6 +10,7 @@
 
 enum { BIAS = 127, LEADING = 1 << EMBER_SIGNIFICAND_BITS };
 enum { LAST_PLACES = 4, BEYOND = 3 }; // errors; results behind the last that is int8
+enum { FAR_MOST = 1 << 28 };          // of sums
 
 // --- as IEEE 754 has it --------------------------------------------------------------
 
@@ -38,7 +39,8 @@ static void scale_exact(const ember_ending_hvx_t *ending, HVX_Vector *sums,
     for (int32_t i = 0; i < count; i++) {
         const HVX_Vector sum = ember_hvx_load(sums + i);
         HVX_Vector nearest = ember_hvx_load(&ending->fraction);
-        HVX_Vector number = ember_nearly_hvx(ending, sum, &nearest);
+        HVX_Vector number =
+            ember_nearly_hvx(ending, ember_near_hvx(ending, sum), &nearest);
         if (ember_is_any_below_hvx(nearest, ending->doubt)) {
             number = Q6_Vw_vadd_VwVw(exact(sum, &by, &inverse), zero_point);
         }
@@ -70,14 +72,18 @@ static ember_ending_hvx_t in_doubt(void) {
                                 0,    0,    INT32_MAX, scale_exact};
 }
 
-// `both` is scale times inverse, from 2^-22 to 1/2.
-static ember_ending_hvx_t nearly(float both, product_t product, int32_t zero_point) {
+// `both` is scale times inverse, from 2^-22 to 1/2. Sums are within `bound`, or cut to
+// those with results in int8; products of more have a bit to spare for the zero point.
+static ember_ending_hvx_t nearly(float both, product_t product, int32_t zero_point,
+                                 int32_t bound) {
     const int32_t high = -INT8_MIN - zero_point; // the first beyond int8
     const int32_t low = INT8_MIN - 1 - zero_point;
     const int32_t most = (int32_t)((float)high / both) + 2;
     const int32_t least = (int32_t)((float)low / both) - 2;
-    const int32_t far = most > -least ? most : -least;
-    const int32_t left = __builtin_clz((uint32_t)far) - 1;
+    const int32_t cut = most > -least ? most : -least;
+    const bool is_cut = cut >= bound;
+    const int32_t far = is_cut ? cut : bound;
+    const int32_t left = __builtin_clz((uint32_t)far) - (is_cut ? 1 : 2);
     const int32_t places = left - product.exponent - 1;
     const uint32_t size = (uint32_t)(high > -low ? high : -low) + BEYOND;
     const int32_t error =
@@ -85,8 +91,8 @@ static ember_ending_hvx_t nearly(float both, product_t product, int32_t zero_poi
     const int32_t start = (zero_point * 2 + 1) * (1 << (places - 1)) + error;
 
     return (ember_ending_hvx_t){
-        .least = Q6_V_vsplat_R(least),
-        .most = Q6_V_vsplat_R(most),
+        .least = Q6_V_vsplat_R(is_cut ? least : -far),
+        .most = Q6_V_vsplat_R(is_cut ? most : far),
         .factor = Q6_V_vsplat_R(product.factor),
         .start = Q6_V_vsplat_R(start),
         .fraction = Q6_V_vsplat_R((1 << places) - 1),
@@ -98,11 +104,17 @@ static ember_ending_hvx_t nearly(float both, product_t product, int32_t zero_poi
 }
 
 ember_real_hvx_t ember_real_hvx(float scale, float inverse, int32_t zero_point) {
+    return ember_real_within_hvx(scale, inverse, zero_point, 0);
+}
+
+ember_real_hvx_t ember_real_within_hvx(float scale, float inverse, int32_t zero_point,
+                                       int32_t bound) {
     const float both = scale * inverse;
     const product_t product =
         product_of(ember_float_bits(scale), ember_float_bits(inverse));
-    const bool fits = both >= 0x1p-22f && both <= 0x1p-1f;
+    const bool fits = both >= 0x1p-22f && both <= 0x1p-1f && bound < FAR_MOST;
 
-    return (ember_real_hvx_t){fits ? nearly(both, product, zero_point) : in_doubt(),
+    return (ember_real_hvx_t){fits ? nearly(both, product, zero_point, bound)
+                                   : in_doubt(),
                               scale, inverse, zero_point};
 }

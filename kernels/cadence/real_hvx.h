@@ -17,6 +17,11 @@ typedef struct ember_real_hvx {
 // `scale` and `inverse` are above 0; `zero_point` is an int8.
 ember_real_hvx_t ember_real_hvx(float scale, float inverse, int32_t zero_point);
 
+// The same for sums from -bound to `bound`, which need not be cut to those with results
+// in int8.
+ember_real_hvx_t ember_real_within_hvx(float scale, float inverse, int32_t zero_point,
+                                       int32_t bound);
+
 static inline bool ember_real_hvx_takes(float scale) {
     return scale > 0.0f;
 }

@@ -478,7 +478,7 @@ INLINE void three(const row_t *row, const int8_t *words, const int8_t *weights,
         own = ember_hvx_somewhere(own + EMBER_NUMBERS_HVX);
     }
     if (otherwise) {
-        ember_ended_hvx(row->ending, sums, 4 * FOUR);
+        ember_ended_hvx(row->ending, sums, 4 * FOUR, false);
     }
     store_blocks(row, sums, y, step, 4);
 }
@@ -540,7 +540,7 @@ INLINE void run_blocks(const row_t *row, const int8_t *words, const int8_t *weig
         weights += row->next;
     }
     if (row->ending != NULL) {
-        ember_ended_hvx(row->ending, sums, blocks * FOUR);
+        ember_ended_hvx(row->ending, sums, blocks * FOUR, false);
     } else if (row->shifted) {
         ember_scale_shifted_hvx(numbers, row->zeros, sums, blocks, FOUR, true);
     } else {
@@ -654,6 +654,42 @@ static void set_words(const ember_depthwise_hvx_t *s, const int8_t *x,
                              (s->pitch - before - count) * WORD);
         words += s->pitch * WORD;
     }
+}
+
+// The largest of the initial sums that the host has packed, without their signs.
+static int32_t largest_start(const ember_depthwise_hvx_t *s, places_t at) {
+    const int8_t *numbers = s->packed + at.numbers - at.weights;
+    HVX_Vector most = Q6_V_vzero();
+
+    for (int32_t i = 0; i < s->period; i += EMBER_HVX / WORD) {
+        const HVX_Vector start =
+            ember_hvx_load_any(numbers + EMBER_BIAS_HVX * EMBER_HVX);
+        const HVX_Vector other = Q6_Vw_vsub_VwVw(Q6_V_vzero(), start);
+        most = Q6_Vw_vmax_VwVw(most, Q6_Vw_vmax_VwVw(start, other));
+        numbers += EMBER_NUMBERS_HVX * EMBER_HVX;
+    }
+    for (int32_t turn = EMBER_HVX / 2; turn >= WORD; turn /= 2) {
+        most = Q6_Vw_vmax_VwVw(most, Q6_V_vror_VR(most, turn));
+    }
+    return Q6_R_vextract_VR(most, 0);
+}
+
+int32_t ember_depthwise_hvx_bound(const ember_depthwise_hvx_t *s) {
+    const int32_t *bias = s->conv.scales.bias;
+    const int32_t taps = s->groups * FOUR * s->conv.width.kernel;
+    int64_t most = 0;
+
+    if (s->packed != NULL) {
+        most = largest_start(s, places_of(s));
+    }
+    for (int32_t i = 0; s->packed == NULL && bias != NULL && i < s->conv.channels;
+         i++) {
+        const int64_t size = bias[i] < 0 ? -(int64_t)bias[i] : bias[i];
+        most = size > most ? size : most;
+    }
+    // Elements have eight bits, and with their offset nine.
+    const int64_t bound = most + (int64_t)taps * UINT8_MAX * -INT8_MIN;
+    return bound < INT32_MAX ? (int32_t)bound : INT32_MAX;
 }
 
 void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *s,

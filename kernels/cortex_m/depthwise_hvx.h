@@ -34,7 +34,9 @@ EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare(
 // `depthwise->sharing`.
 EMBER_MUST_USE ember_status_t ember_depthwise_hvx_prepare_packed(
     ember_depthwise_hvx_t *depthwise, ember_node_t *node, const int8_t *packed);
-// `ending` may be NULL: that of this dialect.
+// What no sum of EMBER_ROWS_REAL exceeds, without its sign.
+int32_t ember_depthwise_hvx_bound(const ember_depthwise_hvx_t *depthwise);
+// `ending` may be NULL: that of this dialect; sums are not cut for it.
 void ember_depthwise_hvx_run(const ember_depthwise_hvx_t *depthwise,
                              const ember_ending_hvx_t *ending);
 

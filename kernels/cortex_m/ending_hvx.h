@@ -33,12 +33,16 @@ INLINE bool ember_is_any_below_hvx(HVX_Vector x, int32_t bound) {
     return (uint32_t)Q6_R_vextract_VR(counts, EMBER_HVX - 4) >> 24 != 0;
 }
 
+// Sums whose results are beyond int8 become the first ones of those.
+INLINE HVX_Vector ember_near_hvx(const ember_ending_hvx_t *by, HVX_Vector sum) {
+    return Q6_Vw_vmin_VwVw(Q6_Vw_vmax_VwVw(sum, ember_hvx_load(&by->least)),
+                           ember_hvx_load(&by->most));
+}
+
 // The result, and `nearest` to the next one of its fraction and those before it.
 INLINE HVX_Vector ember_nearly_hvx(const ember_ending_hvx_t *by, HVX_Vector sum,
                                    HVX_Vector *nearest) {
-    const HVX_Vector within = Q6_Vw_vmin_VwVw(
-        Q6_Vw_vmax_VwVw(sum, ember_hvx_load(&by->least)), ember_hvx_load(&by->most));
-    const HVX_Vector all = Q6_Vw_vasl_VwR(within, by->left);
+    const HVX_Vector all = Q6_Vw_vasl_VwR(sum, by->left);
     const HVX_Vector factor = ember_hvx_load(&by->factor);
     const HVX_Vector low = Q6_Vw_vmpye_VwVuh(all, factor);
     const HVX_Vector product = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(low, all, factor);
@@ -49,16 +53,18 @@ INLINE HVX_Vector ember_nearly_hvx(const ember_ending_hvx_t *by, HVX_Vector sum,
     return Q6_Vw_vasr_VwR(moved, by->places);
 }
 
-// Sums become results, with the zero point.
+// Sums become results, with the zero point. Those that are not `cut` are within the
+// bounds of the ending.
 INLINE void ember_ended_hvx(const ember_ending_hvx_t *ending, HVX_Vector *sums,
-                            int count) {
+                            int count, bool cut) {
     HVX_Vector kept[EMBER_ENDING_HVX]; // sums themselves are in registers
     HVX_Vector nearest = ember_hvx_load(&ending->fraction);
 
     EMBER_HVX_UNROLL
     for (int i = 0; i < count; i++) {
         ember_hvx_store(kept + i, sums[i]);
-        sums[i] = ember_nearly_hvx(ending, sums[i], &nearest);
+        const HVX_Vector sum = cut ? ember_near_hvx(ending, sums[i]) : sums[i];
+        sums[i] = ember_nearly_hvx(ending, sum, &nearest);
     }
     if (ember_is_any_below_hvx(nearest, ending->doubt)) {
         ending->exact(ending, kept, count);
