@@ -365,6 +365,32 @@ def convolution() -> Sweep:
     return call(name, given, shape, of, (1, 2, 8, 9, 12, 13))
 
 
+def packing() -> Sweep:
+    """A convolution whose weights the SDK packs, for one core or another."""
+    at, last, depthwise = window(2, dilated=False), pick(True, False), pick(0, 0, 1)
+    at["stride"] = [pick(1, 1, 2)] * 2
+    sides, outs = sizes_for(at)
+    sides, outs = sizes_for(at) if min(outs) < 2 else (sides, outs)  # mostly more
+    depth = 1 if depthwise else pick(*CHANNELS)
+    filters = 4 * random.randint(1, 12)
+    groups = filters if depthwise else 1
+    batches = pick(1, 1, 2)
+    x = whole(S8, *laid(last, batches, groups * depth, sides))
+    w = whole(S8, *laid(last, filters, depth, at["kernel"]))
+    kind = ""
+    if depthwise and last:
+        w, kind = whole(S8, *at["kernel"], filters), "_depthwise_asym8sxsym8s_asym8s"
+    bias = torch.randint(-9000, 9000, (filters,), dtype=S32)
+    taps = depth * at["kernel"][0] * at["kernel"][-1]
+    scales = [2.0 ** -(taps.bit_length() // 2 + 6) * random.uniform(0.5, 2), scale()]
+    scales[0] *= scales[1]
+    lists = [at["stride"], at["padding"], at["dilation"], groups, zero(S8), 0]
+    given = [x, w, bias, *lists, *scales, zero(S8), 1 << 30, -3]
+    name = f"quantized_conv2d_{'nhwc' if last else 'nchw'}{kind}.per_tensor_out"
+    given += [None] if name in OFFSET else []
+    return call(name, given, laid(last, batches, filters, outs), S8, (1, 2))
+
+
 def transposed() -> Sweep:
     at, last = window(2), pick(True, False)
     sides = [random.randint(1, 6) + 2 * pad for pad in at["padding"]]
@@ -699,6 +725,7 @@ ONES: dict[str, Callable[[], Sweep]] = {
     "floatlinears": float_linear,
     "floatsoftmaxes": float_softmax,
     "weights": int8_weights,
+    "packings": packing,
 }
 
 

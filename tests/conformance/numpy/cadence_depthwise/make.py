@@ -1,6 +1,7 @@
 """Depthwise convolutions of Cadence's dialect of 3 x 3 taps, whose loops run along the
-longer axis, of one stride or the other; running this file with tests/shared and tools
-on the path writes the cases again. What is expected comes from portable C."""
+longer axis, of one stride or the other, or pixel by pixel; running this file with
+tests/shared and tools on the path writes the cases again. What is expected comes from
+portable C."""
 
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import numpy_images
 from benchmarks.hvx_layers import Convolution
 from cadence_panel_programs import Layer
 
-SIZES = {"wide": (5, 13), "tall": (12, 7), "even": (16, 16)}
+SIZES = {"wide": (5, 13), "tall": (12, 7), "even": (16, 16), "small": (7, 8)}
 
 for name, (height, width) in SIZES.items():
     for stride in (1, 2):
