@@ -17,7 +17,7 @@ from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan.passes.execute import Executable, Verdict, compare, scenarios
 from ember.program import Method, Program, types
-from ember.select import cadence_panels, panels
+from ember.select import cadence_panels, panel_layout, panels
 
 DEPTHWISE = "cortex_m::quantized_depthwise_conv2d.out"
 
@@ -87,7 +87,7 @@ def test_panels_lie_at_multiples_of_a_vector() -> None:
     read = program.parse(content, "made")
     found = [bytes(constant) for constant in read.constants if len(constant) >= 1000]
     assert len(found) >= 13
-    assert {content.index(constant) % panels.ALIGN for constant in found} == {0}
+    assert {content.index(constant) % panel_layout.ALIGN for constant in found} == {0}
 
 
 def test_an_operator_that_is_pinned_stays() -> None:
@@ -145,7 +145,7 @@ def test_panels_that_do_not_fit_are_refused(name: str, kind: str) -> None:
     assert isinstance(tensor, types.Tensor)
     content = bytearray(constants[tensor.data_index])
     if kind == "short":
-        size = tensor.numel - panels.ALIGN
+        size = tensor.numel - panel_layout.ALIGN
         values[call.args[1]] = replace(tensor, sizes=(size,))
         del content[size:]
     elif kind == "layout":
@@ -155,7 +155,7 @@ def test_panels_that_do_not_fit_are_refused(name: str, kind: str) -> None:
         assert isinstance(period, types.Int)
         # Five numbers of 4 bytes for each weight of a tap are last.
         numbers = tensor.numel - 20 * period.value if name == "depthwise" else 0
-        at = numbers + 2 * panels.ALIGN
+        at = numbers + 2 * panel_layout.ALIGN
         content[at : at + 4] = (1).to_bytes(4, "little")
     constants[tensor.data_index] = bytes(content)
     damaged = replace(
