@@ -496,7 +496,6 @@ static __attribute__((noinline)) void run_threes(const row_t *row, const int8_t 
     }
 }
 
-// Apart, too.
 static __attribute__((noinline)) void
 run_three_otherwise(const row_t *row, const int8_t *words, const int8_t *weights,
                     const HVX_Vector *numbers, int8_t *y, int32_t step) {
