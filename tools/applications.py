@@ -15,6 +15,7 @@ import argparse
 import ast
 import importlib.util
 import json
+import resource
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -94,7 +95,16 @@ def missing(facts: Any) -> str:
 def train(name: str, folder: Path = FOLDER) -> int:
     print(f"{name}: training", flush=True)
     words = [sys.executable, str(folder / name / "train.py")]
-    return subprocess.run(words, check=False).returncode
+    before = processor_s()
+    status = subprocess.run(words, check=False).returncode
+    print(f"{name}: {processor_s() - before:.0f} s of a processor", flush=True)
+    return status
+
+
+def processor_s() -> float:
+    """Of all commands that were run and have ended, with what they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def chosen(wanted: Sequence[str], folder: Path = FOLDER) -> list[str]:

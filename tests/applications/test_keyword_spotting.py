@@ -262,6 +262,8 @@ def test_the_promises_hold(board: str) -> None:
     assert facts["accuracy"] >= facts["float_accuracy"] - 0.005
     assert facts["ram"] < 32_000
     assert facts["load"] < 1
+    told = {key: facts[key] for key in ("board", "instructions", "cycles")}
+    assert application.untold(told, application.PAGE) == []
     assert facts["lost"] == 0
 
 
