@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes speech, trains, exports, records what was held out: every file that is here.
 
-    python train.py            about nine minutes of a processor for both networks
+    python train.py            five to nine minutes of a processor for both networks
 
 Needs PyTorch and ExecuTorch (docs/export.md) and the program espeak-ng. The voices of
 the recording are never learned from; the rules of recording.py are chosen on another

@@ -68,7 +68,8 @@ def main() -> None:
     if options.large and options.out == HERE:
         parser.error("--large needs --out FOLDER: its weights are not committed")
     torch.manual_seed(0)
-    torch.set_num_threads(1)  # sums in one order, and no time lost by waiting
+    if not options.large:
+        torch.set_num_threads(1)  # sums in one order, and no time lost by waiting
     trained, held_out = text.trained_and_held_out()
     pairs = tokens.learn(trained)
     ids, kept = (
