@@ -6,8 +6,8 @@
 
 The file of the model has MEASURE (what the number is), `samples()` (the inputs of
 calls, one after the other, state kept) and `measure(outputs)`, which gets for each call
-what it gave, as NumPy arrays. With SESSION the state is that of the start again after so
-many calls.
+what it gave, as NumPy arrays. With SESSION the state is that of the start again after
+so many calls.
 """
 
 from __future__ import annotations

@@ -48,7 +48,9 @@ def fit(writer: model.Writer, ids: torch.Tensor, steps: int) -> None:
         optimiser.step()
         if (step + 1) % 50 == 0:
             spent = time.process_time()
-            print(f"{step + 1} steps, {spent:.0f} s, loss {loss.item():.3f}", flush=True)
+            print(
+                f"{step + 1} steps, {spent:.0f} s, loss {loss.item():.3f}", flush=True
+            )
 
 
 def held_out_loss(writer: model.Writer, ids: torch.Tensor) -> float:
