@@ -23,7 +23,7 @@ static ember_status_t make(ember_xnn_graph_t *graph) {
 
 static ember_status_t init(const ember_delegate_info_t *info, void **handle) {
     ember_xnn_graph_t *graph =
-        ember_arena_array(info->arena, 1, sizeof(*graph), sizeof(void *));
+        ember_arena_array(info->arena, 1, sizeof(*graph), EMBER_ALIGN);
     ember_status_t status = EMBER_NO_MEMORY;
     if (graph != NULL) {
         graph->info = info;
@@ -168,30 +168,31 @@ static ember_status_t take_arguments(ember_xnn_graph_t *graph, ember_node_t *cal
     return ember_node_status(call);
 }
 
-// Widens int32 in the memory of an int64 tensor in place, from the last element on.
-static void widen(const ember_xnn_value_t *value) {
-    uint8_t *data = value->data;
-    for (uint32_t i = value->numel; i-- > 0;) {
-        int32_t number;
-        memcpy(&number, data + 4 * (size_t)i, sizeof(number));
-        const int64_t wide = number;
-        memcpy(data + 8 * (size_t)i, &wide, sizeof(wide));
+// Where the elements of a value are, once arguments have their places.
+static void *place_of(const ember_xnn_graph_t *graph, const ember_xnn_value_t *value,
+                      uint8_t *scratch) {
+    const ember_xnn_value_t *owner =
+        value->place == XNN_VIEW ? &graph->values[value->argument] : value;
+    return owner->place == XNN_INTERNAL ? scratch + owner->offset : owner->data;
+}
+
+// Gives values their places for a call: its arguments, and scratch.
+static ember_status_t settle(ember_xnn_graph_t *graph, ember_node_t *call) {
+    uint8_t *scratch = ember_node_scratch(call, graph->scratch);
+    const ember_status_t status = take_arguments(graph, call);
+    for (uint32_t i = 0; status == EMBER_OK && i < graph->value_count; i++) {
+        graph->values[i].data = place_of(graph, &graph->values[i], scratch);
     }
+    graph->work = scratch + graph->internal;
+    return status;
 }
 
 static ember_status_t execute(void *handle, ember_node_t *call) {
     ember_xnn_graph_t *graph = handle;
-    uint8_t *scratch = ember_node_scratch(call, graph->scratch);
-    const ember_status_t status = take_arguments(graph, call);
+    const ember_status_t status = settle(graph, call);
     if (status != EMBER_OK) {
         return status;
     }
-    for (uint32_t i = 0; i < graph->value_count; i++) {
-        if (graph->values[i].place == XNN_INTERNAL) {
-            graph->values[i].data = scratch + graph->values[i].offset;
-        }
-    }
-    graph->work = scratch + graph->internal;
     const ember_delegate_tracer_t *tracer = ember_node_tracer(call);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         if (tracer != NULL) {
@@ -200,13 +201,24 @@ static ember_status_t execute(void *handle, ember_node_t *call) {
             graph->nodes[i].kernel->run(graph, &graph->nodes[i]);
         }
     }
-    for (uint32_t i = 0; i < graph->value_count; i++) {
-        if (graph->values[i].wide) {
-            widen(&graph->values[i]);
-        }
-    }
+    ember_xnn_widen(graph);
     return EMBER_OK;
 }
 
 extern const ember_backend_t ember_backend_xnnpack;
 const ember_backend_t ember_backend_xnnpack = {"XnnpackBackend", init, execute, NULL};
+
+// Turns the graph into a state of ember_run_xnnpack(), which has the same arguments and
+// scratch in every run; it cannot be executed afterwards.
+static ember_status_t settle_for_good(void *handle, ember_node_t *call) {
+    ember_xnn_graph_t *graph = handle;
+    const ember_status_t status = settle(graph, call);
+    for (uint32_t i = 0; i < graph->node_count; i++) {
+        graph->nodes[i].run = graph->nodes[i].kernel->run;
+    }
+    return status;
+}
+
+extern const ember_backend_t ember_backend_xnnpack_settling;
+const ember_backend_t ember_backend_xnnpack_settling = {"XnnpackBackend", init,
+                                                        settle_for_good, NULL};

@@ -6,6 +6,7 @@
 #include "resolve_out.h"
 #include "resolve_prepare.h"
 #include "resolve_probe.h"
+#include "resolve_xnnpack.h"
 
 #include <string.h>
 
@@ -136,9 +137,19 @@ void resolve_measure_method(uint32_t index, const ember_operators_t *operators) 
     resolve_room = before;
 }
 
+static bool has_delegates(uint32_t index) {
+    ember_method_meta_t meta;
+    return ember_method_meta(&resolve_program, method_name(index), &meta, NULL) ==
+               EMBER_OK &&
+           vector_count(meta.plan[PLAN_DELEGATES].at) > 0;
+}
+
 void resolve_prepare_method(uint32_t index, const ember_operators_t *operators) {
     const ember_arena_t before = resolve_room;
-    const ember_registry_t registry = {operators, &ember_backends, NULL};
+    const ember_backends_t backends = resolve_settling_backends();
+    const bool delegates = has_delegates(index);
+    const ember_registry_t registry = {operators, &backends,
+                                       delegates ? &ember_changing : NULL};
     ember_error_t error = {EMBER_OK, EMBER_NO_INSTRUCTION, NULL};
     static ember_method_t method;
     const char *name = method_name(index);
@@ -148,6 +159,10 @@ void resolve_prepare_method(uint32_t index, const ember_operators_t *operators) 
     resolve_room = before;
     if (status == EMBER_OK) {
         status = load(&method, method_name(index), &exact, &registry, &error);
+    }
+    if (status == EMBER_OK && delegates) {
+        status = resolve_settle(&method);
+        error = method.error;
     }
     resolve_put_number("  {\"index\": ", index);
     resolve_put_failure(status, &error);

@@ -55,18 +55,63 @@ static const ember_kernel_t *kernel_of(ember_run_fn run,
     return NULL;
 }
 
-static void put_step(const ember_step_t *step, const ember_kernel_t *kernel) {
-    resolve_put_text("{\"kernel\": ", kernel->name);
-    resolve_put_number(", \"state\": ", (int64_t)(uintptr_t)step->state);
+// The delegate that an instruction calls; NULL: it calls none.
+static const struct ember_delegate *delegate_of(ember_method_t *method,
+                                                uint32_t instruction) {
+    ember_field_t call[2];
+    const uint32_t tag = ember_method_instruction(method, instruction, call);
+    return tag == CALL_DELEGATE ? &method->delegates[call[CALL_INDEX].number] : NULL;
+}
+
+ember_status_t resolve_settle(ember_method_t *method) {
+    int32_t status = EMBER_OK;
+    for (uint32_t i = 0; i < method->meta.instruction_count && status == 0; i++) {
+        if (delegate_of(method, i) != NULL) {
+            status = method->steps[i].run(method->steps[i].state);
+        }
+    }
+    return (ember_status_t)status;
+}
+
+static void put_step(const char *name, const void *state, size_t size) {
+    resolve_put_text("{\"kernel\": ", name);
+    resolve_put_number(", \"state\": ", (int64_t)(uintptr_t)state);
     resolve_put(", \"words\": [");
-    for (uint32_t at = 0; at < kernel->state_size; at += sizeof(uint32_t)) {
+    for (size_t at = 0; at < size; at += sizeof(uint32_t)) {
         uint32_t word = 0;
-        const size_t left = kernel->state_size - at;
-        memcpy(&word, (const uint8_t *)step->state + at,
+        const size_t left = size - at;
+        memcpy(&word, (const uint8_t *)state + at,
                left < sizeof(word) ? left : sizeof(word));
         resolve_put_number(at > 0 ? ", " : "", word);
     }
     resolve_put("]}");
+}
+
+// What a delegate took of the arena is its state: the loader put the step's own behind.
+static void put_delegate(const struct ember_delegate *delegate,
+                         const ember_step_t *step) {
+    const uint8_t *graph = delegate->handle;
+    put_step("xnnpack", graph, (size_t)((const uint8_t *)step->state - graph));
+}
+
+static void put_steps(ember_method_t *method, const ember_operators_t *operators) {
+    const char *comma = "\n   ";
+    for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
+        const ember_step_t *step = &method->steps[i];
+        const ember_kernel_t *kernel = kernel_of(step->run, operators);
+        const struct ember_delegate *delegate =
+            kernel == NULL ? delegate_of(method, i) : NULL;
+        if (kernel == NULL && delegate == NULL) {
+            continue; // something that changes, which is refused
+        }
+        resolve_put(comma);
+        comma = ",\n   ";
+        if (kernel != NULL) {
+            put_step(kernel->name, step->state, kernel->state_size);
+        } else {
+            put_delegate(delegate, step);
+        }
+    }
 }
 
 static void put_addresses(const char *key, ember_method_t *method, uint32_t count,
@@ -87,13 +132,7 @@ void resolve_put_prepared(ember_method_t *method, const ember_operators_t *opera
     put_regions(method, arena);
     resolve_put_number(", \"steps_at\": ", (int64_t)(uintptr_t)method->steps);
     resolve_put(", \"steps\": [");
-    for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
-        const ember_kernel_t *kernel = kernel_of(method->steps[i].run, operators);
-        if (kernel != NULL) { // all kernels, in a method in which nothing changes
-            resolve_put(i > 0 ? ",\n   " : "\n   ");
-            put_step(&method->steps[i], kernel);
-        }
-    }
+    put_steps(method, operators);
     put_addresses("], \"inputs\": [", method, method->meta.input_count,
                   ember_method_input);
     put_addresses(", \"outputs\": [", method, method->meta.output_count,

@@ -8,6 +8,8 @@
 #include "ember/port.h"
 #include "resolve_out.h"
 
+extern const ember_backend_t ember_backend_xnnpack_settling;
+
 static size_t packed_size; // bytes in packed.bin
 
 // Packed weights go to packed.bin, one after the other.
@@ -43,6 +45,11 @@ void resolve_put_graph(const void *handle) {
         resolve_put("}");
     }
     resolve_put("]");
+}
+
+ember_backends_t resolve_settling_backends(void) {
+    static const ember_backend_t *const items[] = {&ember_backend_xnnpack_settling};
+    return (ember_backends_t){items, 1};
 }
 
 void resolve_set_vector(uint32_t bytes) {

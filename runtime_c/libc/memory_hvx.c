@@ -9,7 +9,11 @@
 // What uses vectors has a frame, which fewer than FEW bytes do without: a call ends
 // with it.
 #define APART static __attribute__((noinline))
-#define END   __attribute__((musttail)) return
+#if __has_attribute(musttail)
+#define END __attribute__((musttail)) return
+#else
+#define END return
+#endif
 
 // Loads before it stores, like everything here: the areas may overlap if `to` is the
 // lower one.

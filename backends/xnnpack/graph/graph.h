@@ -69,10 +69,19 @@ typedef enum ember_xnn_refusal {
     XNN_HALF_SUMS = 64,        // float16 from sums in an order that is slower there
 } ember_xnn_refusal_t;
 
+struct ember_xnn_graph;
+struct ember_xnn_node;
 struct ember_xnnpack_kernel;
 
+// Computes a node, relying on what prepare and shape of its kernel have checked.
+typedef void (*ember_xnnpack_run_fn)(const struct ember_xnn_graph *graph,
+                                     const struct ember_xnn_node *node);
+
 typedef struct ember_xnn_node {
-    const struct ember_xnnpack_kernel *kernel;
+    union {
+        const struct ember_xnnpack_kernel *kernel;
+        ember_xnnpack_run_fn run; // of a graph that has settled: ember_run_xnnpack()
+    };
     ember_xnn_value_t *in[XNN_MOST_INPUTS]; // NULL: absent
     ember_xnn_value_t *out[XNN_MOST_OUTPUTS];
     const uint32_t *params;    // its `p` fields, in order
@@ -115,8 +124,7 @@ typedef struct ember_xnnpack_kernel {
     // Sets the sizes of the outputs; checks everything that depends on sizes. Runs
     // before prepare, and again when sizes change.
     ember_status_t (*shape)(ember_xnn_graph_t *graph, ember_xnn_node_t *node);
-    // Computes, relying on what the two have checked.
-    void (*run)(const ember_xnn_graph_t *graph, const ember_xnn_node_t *node);
+    ember_xnnpack_run_fn run;
     const char *name;    // NULL with EMBER_ERROR_STRINGS 0
     const char *variant; // name for users, "pf32_gemm"; NULL: none
     uint32_t needs;      // EMBER_CPU_*: it is skipped on cores without them
@@ -134,8 +142,10 @@ typedef struct ember_xnnpack_kernel {
 // The same for a kernel that needs instructions EMBER_CPU_*.
 #define XNN_KERNEL_FOR(NEEDS, NAME, VARIANT, SHAPE, KINDS)                             \
     XNN_KERNEL_OF(NEEDS, NAME, VARIANT, KINDS, prepare, SHAPE, run)
-// The same from functions with other names.
+// The same from functions with other names. Prepared firmware (`ember build
+// --prepared`) has only RUN, by the name of its own.
 #define XNN_KERNEL_OF(NEEDS, NAME, VARIANT, KINDS, PREPARE, SHAPE, RUN)                \
+    EMBER_STATE_MAY_POINT_TO(RUN, ember_xnnpack_run_##NAME);                           \
     extern const ember_xnnpack_kernel_t ember_xnnpack_##NAME;                          \
     const ember_xnnpack_kernel_t ember_xnnpack_##NAME = {                              \
         KINDS, PREPARE, SHAPE, RUN, XNN_NAMES(NAME, VARIANT), NEEDS}
@@ -200,6 +210,12 @@ uint64_t ember_xnn_work(const ember_xnn_node_t *node);
 
 // Infers all shapes from those of the inputs.
 EMBER_MUST_USE ember_status_t ember_xnn_infer(ember_xnn_graph_t *graph);
+
+// Widens outputs that the call has as int64, in place.
+void ember_xnn_widen(const ember_xnn_graph_t *graph);
+
+// The step of a graph that has settled, whose state is the graph itself.
+int32_t ember_run_xnnpack(void *state);
 
 // Runs node `node` with hooks around it, and reports its outputs.
 void ember_xnn_run_traced(ember_xnn_graph_t *graph, uint32_t node,

@@ -205,7 +205,7 @@ def _examined(model: Improved, methods: Sequence[str], job: Job) -> Examined:
 def _without_arena(model: Improved, chosen: Selection) -> Selection:
     """The selection of methods that are prepared already, and so need none."""
     for method, method_needs in zip(chosen.methods, chosen.needs, strict=True):
-        if method_needs.changing:
+        if not method_needs.is_fixed:
             raise SdkError(
                 f"{model.name} cannot be prepared: arguments in {method.name} can"
                 " change at run time",

@@ -23,7 +23,8 @@ from ember.toolchain.elf import Elf
 
 _WORD = 1 << 32
 _POINTER_BYTES = 4
-_FILES = ("program", "data")  # regions of what is only read
+FILES = ("program", "data")  # regions of what is only read
+_BACKEND, GRAPH = "XnnpackBackend", "xnnpack"  # whose graphs become states of a step
 _HINT = "build without --prepared"
 
 
@@ -39,7 +40,7 @@ class Word:
 
 @dataclass(frozen=True)
 class PreparedStep:
-    kernel: str
+    kernel: str  # or "xnnpack", for a delegate
     state: tuple[Word, ...]
 
 
@@ -101,18 +102,20 @@ def _check(
         {name for op in used for name in chosen.get(op, ())} & known.facts.writes_state
     )
     if writing:
-        names = ", ".join(writing)
-        raise SdkError(
-            f"{method.name} cannot be prepared: {names} changes its state at run time",
-            hint=_HINT,
-        )
+        raise _error(method, f"{', '.join(writing)} changes its state at run time")
+    tensors = [value for value in method.values if isinstance(value, Tensor)]
+    others = {each.id for each in method.delegates} - {_BACKEND}
     for index in (*method.inputs, *method.outputs):
-        value = method.values[index]
-        if not isinstance(value, Tensor):
-            raise SdkError(
-                f"{method.name} cannot be prepared: an input or output is not a tensor",
-                hint=_HINT,
-            )
+        if not isinstance(method.values[index], Tensor):
+            raise _error(method, "an input or output is not a tensor")
+    if any(tensor.has_initial_state for tensor in tensors):
+        raise _error(method, "it keeps a state that does not begin with zeros")
+    if others:
+        raise _error(method, f"{', '.join(sorted(others))} runs a part of it")
+
+
+def _error(method: Method, why: str) -> SdkError:
+    return SdkError(f"{method.name} cannot be prepared: {why}", hint=_HINT)
 
 
 # ---- words ---------------------------------------------------------------------------
@@ -144,9 +147,11 @@ class _Reader:
 
     def method(self) -> Prepared:
         steps = zip(self._one["steps"], self._other["steps"], strict=True)
-        calls = sum(1 for _ in self._method.kernel_calls())
-        if len(self._one["steps"]) != calls:
-            raise self._error("not every instruction calls a kernel")
+        if len(self._one["steps"]) != len(self._method.instructions):
+            raise self._error("not every instruction calls a kernel or a delegate")
+        graphs = [s["state"] for s in self._one["steps"] if s["kernel"] == GRAPH]
+        if len(set(graphs)) < len(graphs):
+            raise self._error("it calls a delegate twice")
         prepared_steps = []
         for index, (mine, moved) in enumerate(steps):
             pairs = zip(mine["words"], moved["words"], strict=True)
@@ -183,14 +188,15 @@ class _Reader:
         if what == "arena":
             return self._state(mine, where)
         offset = _signed(mine - address)
-        if what in _FILES and not 0 <= offset <= size:
+        if what in FILES and not 0 <= offset <= size:
             raise self._error(f"{where} points outside the program and its data")
         return Word(offset, (what, number))
 
     def _state(self, address: int, where: str) -> Word:
         for index, step in enumerate(self._one["steps"]):
             size = len(step["words"]) * _POINTER_BYTES
-            if step["state"] <= address < step["state"] + size:
+            last = size if step["kernel"] == GRAPH else size - 1  # of nothing: the end
+            if step["state"] <= address <= step["state"] + last:
                 return Word(address - step["state"], ("state", index))
         number, inside = divmod(address - self._one["steps_at"], 2 * _POINTER_BYTES)
         if 0 <= number < len(self._one["steps"]) and inside == 0:
@@ -230,114 +236,8 @@ class _Reader:
         return not self._image.sections[symbol.section].flags & elf.SHF_WRITE
 
     def _error(self, why: str) -> SdkError:
-        return SdkError(f"{self._method.name} cannot be prepared: {why}", hint=_HINT)
+        return _error(self._method, why)
 
 
 def _signed(value: int) -> int:
     return (value + _WORD // 2) % _WORD - _WORD // 2
-
-
-# ---- C -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Names:
-    """The C names of regions of memory."""
-
-    image: str
-    data: Sequence[str]  # images of data files
-    skipped: int  # bytes of the program that the firmware leaves out
-    temp: str | None
-    planned: Sequence[str | None]
-
-    def text(self, word: Word, number: int) -> str:
-        """The C expression of a word of method `number`."""
-        if word.place is None:
-            return f"{word.value:#x}" if word.value > 9 else str(word.value)
-        what, which = word.place
-        name, offset = f"state_{number}_{which}", word.value
-        if what == "program":
-            name, offset = self.image, offset - self.skipped
-        elif what == "data":
-            name = self.data[int(which)]
-        elif what == "temp":
-            name = self.temp or "0"  # nothing of it is used
-        elif what == "planned":
-            name = self.planned[int(which)] or ""
-        elif what in ("function", "symbol"):
-            name = str(which)
-        elif what == "step":
-            name = f"&ember_steps_{number}[{which}]"
-        return f"(uintptr_t){name}{f' {offset:+d}' if offset else ''}"
-
-
-def tables(number: int, prepared: Prepared, names: Names) -> list[str]:
-    """C text of `prepared_<number>`."""
-    lines = [*_declarations(prepared), ""]
-    states = [f"state_{number}_{index}" for index in range(len(prepared.steps))]
-    for name, step in zip(states, prepared.steps, strict=True):
-        if step.state:
-            lines.append(f"static const uintptr_t {name}[{len(step.state)}];")
-    count = len(prepared.steps) + 1
-    lines.append(f"static const ember_step_t ember_steps_{number}[{count}];")
-    for name, step in zip(states, prepared.steps, strict=True):
-        if step.state:
-            words = ", ".join(names.text(word, number) for word in step.state)
-            lines.append(f"__attribute__((aligned(8))) // {step.kernel}")
-            lines.append(
-                f"static const uintptr_t {name}[{len(step.state)}] = {{{words}}};"
-            )
-    lines.append(f"static const ember_step_t ember_steps_{number}[{count}] = {{")
-    for name, step in zip(states, prepared.steps, strict=True):
-        state = f"(void *)(uintptr_t){name}" if step.state else "0"
-        lines.append(f"    {{ember_run_{step.kernel}, {state}}},")
-    lines += ["    {0, 0}};", ""]
-    for key in ("inputs", "outputs"):
-        lines += _tensors(number, key, prepared, names)
-    lines += [
-        f"static const ember_prepared_t prepared_{number} = {{",
-        f"    ember_steps_{number}, tensors_inputs_{number}, tensors_outputs_{number},",
-        f"    {len(prepared.steps)}, {len(prepared.inputs)},"
-        f" {len(prepared.outputs)}, {prepared.work}u}};",
-        "",
-    ]
-    return lines
-
-
-def _declarations(prepared: Prepared) -> Iterator[str]:
-    declarations = {
-        f"int32_t ember_run_{step.kernel}(void *state);" for step in prepared.steps
-    }
-    for word in prepared.words:
-        if word.place and word.place[0] == "function":
-            declarations.add(f"extern void {word.place[1]}(void);")
-        elif word.place and word.place[0] == "symbol":
-            declarations.add(f"extern const uint8_t {word.place[1]}[];")
-    yield from sorted(declarations)
-
-
-def _tensors(number: int, key: str, prepared: Prepared, names: Names) -> Iterator[str]:
-    indices = getattr(prepared.method, key)
-    entries = []
-    for place, (index, word) in enumerate(
-        zip(indices, getattr(prepared, key), strict=True)
-    ):
-        tensor = prepared.method.values[index]
-        assert isinstance(tensor, Tensor)
-        name = f"{key}_{number}_{place}"
-        yield _array("int32_t", f"sizes_{name}", tensor.sizes)
-        yield _array("uint8_t", f"order_{name}", tensor.dim_order)
-        constant = int(word.place is not None and word.place[0] in _FILES)
-        entries.append(
-            f"    {{(void *)({names.text(word, number)}), sizes_{name}, order_{name},"
-            f" {tensor.numel}, {tensor.dtype.value}, {len(tensor.sizes)},"
-            f" {tensor.dtype.itemsize}, {constant}}},"
-        )
-    yield f"static const ember_tensor_t tensors_{key}_{number}[] = {{"
-    yield from entries
-    yield "    {0}};"
-
-
-def _array(kind: str, name: str, items: Sequence[int]) -> str:
-    text = ", ".join(map(str, items)) or "0"
-    return f"static const {kind} {name}[] = {{{text}}};"

@@ -261,8 +261,17 @@ def _traced(
     costs, steps = Costs.of(built.board, twin, result), _steps(report)
     packed = built.packed(method.name)
     within = costs.regions(_INSIDE)
-    nodes = inside.of_steps(packed, _facts(built, method), steps, within)
+    nodes = (
+        inside.of_steps(packed, _facts(built, method), steps, within)
+        if _marks_inside(built, method)
+        else {}
+    )
     return Traced(steps, costs.regions(_NODE), within, nodes)
+
+
+def _marks_inside(built: Built, method: Method) -> bool:
+    """Whether nodes of delegates are told apart; prepared ones have no hooks."""
+    return not built.options.prepared and inside.has_graphs(built.packed(method.name))
 
 
 def _facts(built: Built, method: Method) -> Mapping[str, Any]:
@@ -296,7 +305,7 @@ def _start(
         words = ["in=in.bin", "out=out.bin"]
         if trace:
             words.append("trace=1")
-            if inside.has_graphs(built.packed(method.name)):
+            if _marks_inside(built, method):
                 words.append("inside=1")
         if len(built.methods) > 1:
             words.append(f"method={method.name}")

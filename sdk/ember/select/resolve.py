@@ -87,6 +87,14 @@ class MethodNeeds:
     unsized: bool = False  # a call's work is known only while it runs
 
     @property
+    def is_fixed(self) -> bool:
+        """Whether nothing in it changes at run time; what delegates keep does not."""
+        if not self.changing:
+            return True
+        volatile = any(call.volatile for call in self.calls)
+        return bool(self.delegate_steps) and self.slots == 0 and not volatile
+
+    @property
     def gaps(self) -> list[Call]:
         return [call for call in self.calls if call.is_gap]
 

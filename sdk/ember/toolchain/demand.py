@@ -101,8 +101,9 @@ class Guess:
         for source in sources:
             if source.is_relative_to(paths.backends()):
                 first = source.relative_to(paths.backends()).parts[0]
-                unit = f"ember_backend_{Path(first).stem}"
-                self._by_name.setdefault(unit, set()).add(source)
+                for entry in ("ember_backend_", "ember_run_"):
+                    unit = entry + Path(first).stem
+                    self._by_name.setdefault(unit, set()).add(source)
                 continue
             self._by_stem.setdefault(source.stem, set()).add(source)
             for name in _names(source):

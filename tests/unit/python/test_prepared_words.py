@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from ember import kernels, paths
-from ember.build.prepared import Names, Word
+from ember.build.pack.constants import Names
+from ember.build.prepared import Word
 
 RUN = re.compile(r"(run|##NAME|ember_run_fn\))\(void \*")
 

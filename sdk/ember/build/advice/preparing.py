@@ -48,7 +48,6 @@ def _is_possible(built: Built) -> bool:
         and board.pointer_bytes == _POINTER_BYTES
         and board.port != "host"
         and sum(len(method.instructions) for method in methods) <= _MOST
-        and not any(method.delegates for method in methods)
         and all(_has_tensors(method.values, method.inputs) for method in methods)
         and all(_has_tensors(method.values, method.outputs) for method in methods)
     )

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from ember.boards import Board
 from ember.build.pack import cleared, edges
 from ember.build.pack.cleared import Cleared
+from ember.build.pack.constants import Names, tables
 from ember.build.pack.edges import c_string
 from ember.build.pack.part import HEAD, Part
-from ember.build.prepared import Names, tables
 from ember.plan.improved import Improved
 from ember.plan.regions import MethodPlan, Plan, Region
 

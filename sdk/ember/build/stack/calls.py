@@ -39,6 +39,7 @@ _DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
     "ember_changing": _CHANGING,
 }
 _STEPS = "ember_steps_"  # steps of prepared methods: pairs of run and state
+_GRAPH = "ember_run_xnnpack"  # the run of a delegate's graph, which is its state
 # What runs nodes for two kernels, but neither of these (kernels/rows/rows_table.c).
 _RUNS_NODES = "ember_rows_act"
 _NO_NODES = frozenset({"ember_run_rows", "ember_run_rows_fed"})
@@ -232,15 +233,33 @@ class Calls:
             if run is None:
                 continue
             name = f"{table.name}+{at}"
-            start = [(run.object, run.section)]
-            state = words.get(at + pointer)
-            if state is not None:
-                place = self.code.members.definition(table.object, state.symbol)
-                start += [(place.object, place.section)] if place else []
-            below = self.code.members.reached(start, core=False)
-            places = {place: None for key in below for place in self._taken(*key)}
-            self._of_owner[name] = [Callee(place, name) for place in places]
             self.roles.setdefault("run", []).append(Callee(run, name))
+            state = words.get(at + pointer)
+            place = state and self.code.members.definition(table.object, state.symbol)
+            if place and self.code.name(run) == _GRAPH:
+                self._add_graph(name, place)
+                continue
+            start = [each for each in (run, place) if each]
+            self._of_owner[name] = [
+                Callee(taken, name) for taken in self._taken_from(start)
+            ]
+
+    def _add_graph(self, name: str, graph: Place) -> None:
+        """Functions of nodes, which `graph` names: each may use what it takes."""
+        nodes = self._taken(graph.object, graph.section)
+        self._of_owner[name] = []
+        for number, node in enumerate(nodes):
+            owner = f"{name}.{number}"
+            self._of_owner[name].append(Callee(node, owner))
+            self._of_owner[owner] = [
+                Callee(taken, owner) for taken in self._taken_from([node])
+            ]
+
+    def _taken_from(self, start: Iterable[Place]) -> dict[Place, None]:
+        """Functions whose address is taken in sections of `start` or below."""
+        sections = [(place.object, place.section) for place in start]
+        below = self.code.members.reached(sections, core=False)
+        return {place: None for key in below for place in self._taken(*key)}
 
     def _add_owner(self, descriptor: _Descriptor) -> None:
         """Functions whose address is taken below a descriptor, not by itself.
