@@ -15,9 +15,12 @@ import argparse
 import ast
 import importlib.util
 import json
+import os
+import resource
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -77,6 +80,12 @@ def evaluate(name: str, board: str, folder: Path = FOLDER) -> Row:
     return Row(name, board, facts, failure if done.returncode else wrong)
 
 
+def evaluate_all(asked: Sequence[tuple[str, str]]) -> list[Row]:
+    """One on each processor at a time."""
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        return list(pool.map(lambda pair: evaluate(*pair), asked))
+
+
 def missing(facts: Any) -> str:
     """What the line of JSON lacks, in a sentence; empty when nothing."""
     if not isinstance(facts, dict):
@@ -94,7 +103,16 @@ def missing(facts: Any) -> str:
 def train(name: str, folder: Path = FOLDER) -> int:
     print(f"{name}: training", flush=True)
     words = [sys.executable, str(folder / name / "train.py")]
-    return subprocess.run(words, check=False).returncode
+    before = processor_s()
+    status = subprocess.run(words, check=False).returncode
+    print(f"{name}: {processor_s() - before:.0f} s of a processor", flush=True)
+    return status
+
+
+def processor_s() -> float:
+    """Of all commands that were run and have ended, with what they started."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def chosen(wanted: Sequence[str], folder: Path = FOLDER) -> list[str]:
@@ -145,8 +163,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     hint="make applications-train PYTORCH=PYTHON, docs/export.md",
                 )
             return max((train(name) for name in wanted), default=0)
-        rows = [
-            evaluate(name, board)
+        asked = [
+            (name, board)
             for name in wanted
             for board in ([options.board] if options.board else boards_of(name))
         ]
@@ -154,6 +172,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         hint = f" ({error.hint})" if error.hint else ""
         print(f"applications: {error.what}{hint}", file=sys.stderr)
         return 1
+    rows = evaluate_all(asked)
     show(rows, options.json)
     output.write_json([asdict(row) for row in rows], options.json)
     return 1 if any(row.failure for row in rows) else 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 import sys
+from pathlib import Path
 
 import application
 import numpy as np
@@ -262,6 +263,8 @@ def test_the_promises_hold(board: str) -> None:
     assert facts["accuracy"] >= facts["float_accuracy"] - 0.005
     assert facts["ram"] < 32_000
     assert facts["load"] < 1
+    told = {key: facts[key] for key in ("board", "instructions", "cycles")}
+    assert application.untold(told, application.PAGE) == []
     assert facts["lost"] == 0
 
 
@@ -285,3 +288,19 @@ def test_the_reference_is_what_pytorch_decides() -> None:
     for name in train.NETWORKS:
         decided = train.decisions(spotter, samples, name)
         assert decided == train.recording.reference(name)
+
+
+@pytest.mark.export
+@application.needs_torch
+def test_exports_find_the_sdk_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    train = application.module(NAME, "train")
+    given: list[dict] = []
+    monkeypatch.setenv("PYTHONPATH", "sdk")  # as make has it
+    monkeypatch.setattr(
+        train.subprocess, "run", lambda *_, **options: given.append(options)
+    )
+    train._ember("small", "-o", "network.pte")
+    (options,) = given
+    assert Path(options["env"]["PYTHONPATH"], "ember").is_dir()
+    assert Path(options["env"]["PYTHONPATH"]).is_absolute()
+    assert options["env"]["PROGRAM"] == "small"

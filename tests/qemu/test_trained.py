@@ -7,6 +7,7 @@ import importlib.util
 import json
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,14 @@ trained = importlib.util.module_from_spec(_spec)
 sys.modules["trained"] = trained
 _spec.loader.exec_module(trained)
 PAGE = paths.root() / "docs" / "trained-models.md"
+
+
+def _measuring() -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location("measuring", TOOL / "measure.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def packages() -> dict[str, tuple[str, ...]]:
@@ -79,3 +88,36 @@ def test_a_network_runs_on_a_board(mode: str, tmp_path: Path) -> None:
     assert row["tests"] == 5
     assert row["bytes"] > 100_000
     assert row["distance"] < (1e-4 if mode == "float" else 0.2)
+
+
+@pytest.mark.export
+def test_a_session_starts_with_the_state_of_the_start() -> None:
+    torch = pytest.importorskip("torch")
+    measure = _measuring()
+
+    class Counter(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("sum", torch.zeros(1))
+
+        def forward(self, x: object) -> object:
+            self.sum.add_(x)
+            return self.sum
+
+    model = types.SimpleNamespace(
+        samples=lambda: [(torch.ones(1),) for _ in range(5)], SESSION=3
+    )
+    parts = measure.sessions(model)
+    assert [len(calls) for calls in parts] == [3, 2]
+    fresh = Counter()
+    given = [x.item() for calls in parts for (x,) in measure.of_pytorch(fresh, calls)]
+    assert given == [1, 2, 3, 1, 2]
+    del model.SESSION
+    assert [len(calls) for calls in measure.sessions(model)] == [5]
+
+
+def test_a_reason_is_what_the_command_says() -> None:
+    said = ["Warning: an error may follow", "ember export: sums overflow", "  hint: x"]
+    assert trained._reason(said) == "sums overflow"
+    assert trained._reason(["only this"]) == "only this"
+    assert trained._reason([]) == "no word"

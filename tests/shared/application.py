@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 from ember import paths
 
 FOLDER = paths.root() / "examples" / "applications"
+PAGE = paths.root() / "docs" / "applications.md"
 needs_torch = pytest.mark.skipif(
     importlib.util.find_spec("torch") is None, reason="torch is not installed"
 )
@@ -62,4 +64,27 @@ def evaluated(application: str, board: str) -> dict[str, Any]:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     facts: dict[str, Any] = json.loads(done.stdout)
+    assert untold(facts, FOLDER / application / "README.md") == []
     return facts
+
+
+def untold(facts: dict[str, Any], page: Path) -> list[str]:
+    """Figures of a board that are not in its row of a page; 1 % may lie between."""
+    (row,) = [
+        line
+        for line in page.read_text(encoding="utf-8").splitlines()
+        if line.startswith("|") and f"`{facts['board']}`" in line and "," in line
+    ]
+    told = [int(x.replace(",", "")) for x in re.findall(r"\b[\d,]*\d{3}\b", row)]
+    keys = ("ram", "flash", "instructions", "cycles")
+    figures = {key: facts[key] for key in keys if facts.get(key) is not None}
+    wrong = [
+        f"{page.name} has no {key} of {value:,} for {facts['board']}"
+        for key, value in figures.items()
+        if not any(abs(x - value) <= value / 100 for x in told)
+    ]
+    shares = [float(share) for share in re.findall(r"([\d.]+) %", row)]
+    right = 100 * facts.get("accuracy", shares[0] / 100)
+    if not any(abs(share - right) <= 0.0501 for share in shares):
+        wrong.append(f"{page.name} has no {right:.1f} % for {facts['board']}")
+    return wrong

@@ -8,7 +8,8 @@
                                              rows of what was not asked for stay
 
 Needs an environment with PyTorch and ExecuTorch (docs/export.md). Packages go, without
-what they depend on, into the cache: only their weights are read. Each file in models/
+what they depend on, into the cache: only their weights are read, and of one of Debian's
+(apt-get download) the recordings of voices. Each file in models/
 rebuilds one network in plain PyTorch, loads the weights by name, makes inputs, and
 measures how well outputs do what the network is for (measure.py).
 Exit status 1 when a program that a flow made gives other numbers.
@@ -26,6 +27,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "sdk"))
@@ -68,11 +70,15 @@ def names() -> list[str]:
 
 def packages(name: str) -> tuple[str, ...]:
     """PACKAGES of a file, without running it."""
+    return tuple(_constant(name, "PACKAGES") or ())
+
+
+def _constant(name: str, wanted: str) -> Any:
     tree = ast.parse((MODELS / f"{name}.py").read_text(encoding="utf-8"))
     for node in tree.body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PACKAGES":
-            return tuple(ast.literal_eval(node.value))
-    return ()
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == wanted:
+            return ast.literal_eval(node.value)
+    return None
 
 
 # ---- one model -----------------------------------------------------------------------
@@ -92,13 +98,29 @@ def installed(wanted: Sequence[str]) -> list[Path]:
     return places
 
 
+def unpacked(package: str) -> Path:
+    """The folder of a package of Debian's, NAME=VERSION, which is not installed."""
+    place = paths.cache() / "trained" / package
+    if not place.is_dir():
+        part = place.with_name(f"{package}.part")
+        part.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["apt-get", "-q", "download", package], cwd=part, check=True)
+        (file,) = part.glob("*.deb")
+        subprocess.run(["dpkg-deb", "-x", file.name, "."], cwd=part, check=True)
+        file.unlink()
+        part.rename(place)
+    return place
+
+
 def environment(name: str) -> dict[str, str]:
-    """Variables with which the file of a model finds its packages."""
+    """Variables with which the file of a model finds its packages, and recordings."""
     needed = packages(name)
     more = _SUPPORT if any(one.startswith("onnx") for one in needed) else ()
     places = [str(place) for place in installed((*needed, *more))]
     found = [str(ROOT / "sdk"), os.environ.get("PYTHONPATH", "")]
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([*found, *places])}
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([*found, *places])}
+    debian = _constant(name, "DEBIAN")
+    return variables | ({"TRAINED_FILES": str(unpacked(debian))} if debian else {})
 
 
 def row(name: str, mode: str, board: str, folder: Path) -> Row:
@@ -148,11 +170,15 @@ def _ember(
     done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
     if done.returncode == 0:
         return json.loads(answer.read_text(encoding="utf-8"))
-    said = [
-        line for line in (done.stdout + done.stderr).splitlines() if "rror" in line
-    ] or ["no word"]
-    wrong = [line for line in said if line.startswith(("ember ", "error ", "failed "))]
-    return {"error": re.sub(r"^ember \w+: ", "", (wrong or said)[0])}
+    return {"error": _reason((done.stdout + done.stderr).splitlines())}
+
+
+def _reason(said: Sequence[str]) -> str:
+    """Of what a command that failed said."""
+    starts = (("ember ", "error ", "failed "), "")
+    wrong = [x for start in starts for x in said if x.startswith(start)]
+    wrong += ["no word"]
+    return re.sub(r"^ember \w+: ", "", wrong[0])
 
 
 # ---- the table -----------------------------------------------------------------------

@@ -6,11 +6,13 @@
 
 The file of the model has MEASURE (what the number is), `samples()` (the inputs of
 calls, one after the other, state kept) and `measure(outputs)`, which gets for each call
-what it gave, as NumPy arrays.
+what it gave, as NumPy arrays. With SESSION the state is that of the start again after
+so many calls.
 """
 
 from __future__ import annotations
 
+import copy
 import importlib
 import json
 import sys
@@ -34,9 +36,9 @@ Calls = Sequence[tuple[torch.Tensor, ...]]
 Outputs = list[tuple[np.ndarray[Any, Any], ...]]
 
 
-def of_pytorch(model: ModuleType, calls: Calls) -> Outputs:
+def of_pytorch(fresh: torch.nn.Module, calls: Calls) -> Outputs:
     """What the network itself gives, in floating point."""
-    network = model.model().eval()
+    network = copy.deepcopy(fresh)
     outputs = []
     with torch.no_grad():
         for inputs in calls:
@@ -64,13 +66,21 @@ def _tensor(value: torch.Tensor) -> CaseTensor:
     return CaseTensor(_DTYPES[value.dtype], value.numpy())
 
 
+def sessions(model: ModuleType) -> list[Calls]:
+    calls = model.samples()
+    size = getattr(model, "SESSION", len(calls))
+    return [calls[at : at + size] for at in range(0, len(calls), size)]
+
+
 def main(name: str, program: str, board: str) -> None:
     sys.path.insert(0, str(Path(__file__).parent / "models"))
     model = importlib.import_module(name)
-    calls = model.samples()
+    parts, fresh = sessions(model), model.model().eval()
+    in_float = [out for calls in parts for out in of_pytorch(fresh, calls)]
+    there = [out for calls in parts for out in of_board(Path(program), board, calls)]
     facts = {
-        "pytorch": float(model.measure(of_pytorch(model, calls))),
-        "board": float(model.measure(of_board(Path(program), board, calls))),
+        "pytorch": float(model.measure(in_float)),
+        "board": float(model.measure(there)),
     }
     print(json.dumps(facts))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes speech, trains, exports, records what was held out: every file that is here.
 
-    python train.py            about nine minutes of a processor for both networks
+    python train.py            five to nine minutes of a processor for both networks
 
 Needs PyTorch and ExecuTorch (docs/export.md) and the program espeak-ng. The voices of
 the recording are never learned from; the rules of recording.py are chosen on another
@@ -32,6 +32,7 @@ from recording import CLASSES, FRAMES, HOP, SPAN
 from torch.nn import functional
 
 FOLDER = Path(__file__).parent
+SDK = FOLDER.parents[2] / "sdk"
 # Of each folder of programs: the network, and a board with the core that it is for.
 PROGRAMS = {
     "m0": ("small", "mps2-an385-v6m"),
@@ -179,7 +180,7 @@ def export(calibration: NDArray[np.float32]) -> None:
 
 def _ember(program: str, *words: str) -> None:
     command = [sys.executable, "-m", "ember", "export", "model.py", *words]
-    variables = {**os.environ, "PROGRAM": program}
+    variables = {**os.environ, "PYTHONPATH": str(SDK), "PROGRAM": program}
     subprocess.run(command, cwd=FOLDER, env=variables, check=True)
 
 

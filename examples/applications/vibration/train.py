@@ -113,6 +113,7 @@ def main() -> None:
     parser.add_argument("--record", action="store_true", help="leave the weights")
     options = parser.parse_args()
     torch.manual_seed(0)
+    torch.set_num_threads(1)
     if not options.record:
         monitor = model.Monitor()
         print(f"score of sound machines: {fit(monitor, options.epochs):.4f}")

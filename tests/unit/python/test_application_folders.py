@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import applications
@@ -125,3 +126,25 @@ def test_the_status_tells_of_failures(
     monkeypatch.setattr(applications, "evaluate", lambda *_: broken)
     assert applications.main(["--board", "host"]) == 1
     assert "too much RAM" in capsys.readouterr().out
+
+
+def test_rows_are_in_the_order_that_was_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    def evaluate(name: str, board: str) -> applications.Row:
+        time.sleep(0.2 if name == "slow" else 0)
+        return applications.Row(name, board)
+
+    monkeypatch.setattr(applications, "evaluate", evaluate)
+    asked = [("slow", "host"), ("fast", "host"), ("fast", "mps2-an386")]
+    rows = applications.evaluate_all(asked)
+    assert [(row.application, row.board) for row in rows] == asked
+
+
+def test_training_says_what_it_took(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    busy = "import time\nwhile time.process_time() < 1.2: pass\nraise SystemExit(3)"
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "train.py").write_text(busy)
+    assert applications.train("one", tmp_path) == 3
+    said = capsys.readouterr().out.splitlines()
+    assert said == ["one: training", "one: 1 s of a processor"]

@@ -85,6 +85,18 @@ def mel(powers: np.ndarray, bands: int, rate: int, low: float = 0) -> np.ndarray
     return powers @ _triangles(hertz, powers.shape[1], rate).T
 
 
+def slaney(powers: np.ndarray, bands: int, rate: int) -> np.ndarray:
+    """(count, bands): as librosa has it, by the scale of Slaney's Auditory Toolbox, and
+    triangles that all have an area of 1 Hz."""
+    straight, knee, factor = 200 / 3, 1000.0, np.log(6.4) / 27
+    last = knee / straight + np.log(rate / 2 / knee) / factor
+    mels = np.linspace(0, last, bands + 2)
+    curved = knee * np.exp(factor * (mels - knee / straight))
+    hertz = np.where(mels * straight < knee, mels * straight, curved)
+    areas = (hertz[2:] - hertz[:-2]) / 2
+    return powers @ (_triangles(hertz, powers.shape[1], rate) / areas[:, None]).T
+
+
 def logarithmic(powers: np.ndarray, bands: int, rate: int, low: float) -> np.ndarray:
     """(count, bands): powers in triangles of equal width on a logarithmic scale."""
     hertz = np.geomspace(low, rate / 2, bands + 2)
