@@ -27,6 +27,7 @@ BOARDS = ("mps2-an385-v6m", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon
 _CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
 FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
 MARGIN = 1.1  # other compilers, small changes of a kernel
+MOST_WORK = 20_000  # steps of a program that is drawn
 MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
 _DELEGATE = "delegate"
 _FACTORS = Path(__file__).with_name("work.json")
@@ -43,6 +44,21 @@ def measure(board: str, jobs: int = 1) -> list[Outcome]:
     if wrong is not None:
         raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
     return outcomes
+
+
+def ran(folder: Path, board: str) -> list[Outcome]:
+    """The programs in a folder that the board takes and that are not long."""
+    settings = testing.Settings(budget=MOST_WORK)
+    outcomes = testing.test(
+        cases.find([folder]), [boards.load(board)], jobs=1, settings=settings
+    )
+    return [one for one in outcomes if one.instructions and one.work]
+
+
+def share(one: Outcome, factors: Factors) -> float:
+    """Of the instructions that the factors of its kernels allow."""
+    most = max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
+    return _cost(one) / most if most > 0 else math.inf
 
 
 def of(outcomes: Iterable[Outcome]) -> Factors:
