@@ -4,7 +4,7 @@
 While a program is loaded, kernels state a bound of the elementary steps of an execution
 (`ember plan` prints their sum). A kernel's factor on a board is the greatest number of
 instructions (packets on Hexagon) for a step of all committed programs that call it and
-nothing else, and a margin. Parts of backends share a factor, that of the delegate. A
+nothing else, of the same with extreme sizes, and a margin. Parts of backends share a factor, that of the delegate. A
 program whose kernels have factors takes at most the greatest of them for each of its
 steps; if it takes more, its slowest kernel's factor grows.
 """
@@ -13,9 +13,12 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
+
+from benchmarks import calls
 
 from ember import boards, cases, paths
 from ember.errors import SdkError
@@ -36,14 +39,22 @@ Factors = dict[str, float]  # by operator
 
 
 def measure(board: str, jobs: int = 1) -> list[Outcome]:
-    """The committed programs on an emulated board; all must pass."""
+    """The committed programs on an emulated board, all of which must pass, and their
+    extremes, as far as it takes them."""
     tests = paths.root() / "tests"
     found = cases.find([tests / one for one in FOLDERS])
     outcomes = testing.test(found, [boards.load(board)], jobs=jobs)
     wrong = next((one for one in outcomes if one.status != "passed"), None)
     if wrong is not None:
         raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
-    return outcomes
+    with tempfile.TemporaryDirectory(prefix="ember-work-") as folder:
+        for call in calls.distinct(calls.committed([tests / one for one in FOLDERS])):
+            for extreme in calls.extremes(call):
+                calls.write(Path(folder) / extreme.name, extreme)
+        more = ran(Path(folder), board)
+        for one in more:
+            _called(one.path)  # while the program is there
+    return outcomes + more
 
 
 def ran(folder: Path, board: str) -> list[Outcome]:
