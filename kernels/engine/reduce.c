@@ -5,7 +5,6 @@
 
 #include "kernels/engine/view_args.h"
 
-
 static uint32_t all_dims(uint32_t rank) {
     return (1u << rank) - 1u;
 }

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from benchmarks import graphs
 
+from benchmarks import graphs
 from ember import cases, program
 from ember.cases import CaseTensor
 from ember.files.tensors import Array, DType

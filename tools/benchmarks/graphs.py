@@ -75,7 +75,7 @@ def _tensors(graph: Record) -> Iterator[Record]:
 
 
 def _written(payload: bytes, graph: Record) -> bytes:
-    magic, head, at, size, constants_at, constants = _HEAD.unpack_from(payload)
+    magic, head, at, _, constants_at, constants = _HEAD.unpack_from(payload)
     identifier = payload[at + 4 : at + 8]
     body = flat.write(graph, GRAPH, identifier).data
     body += bytes(-len(body) % 16)

@@ -4,9 +4,10 @@
 While a program is loaded, kernels state a bound of the elementary steps of an execution
 (`ember plan` prints their sum). A kernel's factor on a board is the greatest number of
 instructions (packets on Hexagon) for a step of all committed programs that call it and
-nothing else, of the same with extreme sizes, and a margin. Parts of backends share a factor, that of the delegate. A
-program whose kernels have factors takes at most the greatest of them for each of its
-steps; if it takes more, its slowest kernel's factor grows.
+nothing else, of these with extreme sizes (calls.py), and a margin. Parts of backends
+share a factor, that of the delegate. A program whose kernels have factors takes at
+most the greatest of them for each of its steps; if it takes more, its slowest kernel's
+factor grows.
 """
 
 from __future__ import annotations
@@ -19,7 +20,6 @@ from functools import cache
 from pathlib import Path
 
 from benchmarks import calls
-
 from ember import boards, cases, paths
 from ember.errors import SdkError
 from ember.program import DelegateCall, KernelCall, Method
@@ -68,7 +68,7 @@ def ran(folder: Path, board: str) -> list[Outcome]:
 
 def share(one: Outcome, factors: Factors) -> float:
     """Of the instructions that the factors of its kernels allow."""
-    most = max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
+    most = _allowed(one, factors)
     return _cost(one) / most if most > 0 else math.inf
 
 
@@ -87,22 +87,32 @@ def of(outcomes: Iterable[Outcome]) -> Factors:
 
 
 def over(outcomes: Iterable[Outcome], factors: Factors) -> list[str]:
-    """A sentence for each program that took more than its kernels' factors allow, or
-    whose bound is far from what it took."""
-    sentences = []
-    for one in outcomes:
-        if not one.instructions:
-            continue
-        most = max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
-        said = (
-            f"{one.name} on {one.board}: {one.instructions:,} instructions for"
-            f" {one.work:,} steps"
-        )
-        if _cost(one) > most:
-            sentences.append(f"{said} are more than {most:g} for each")
-        if _cost(one) * MOST_STEPS < 1:
-            sentences.append(f"{said} are no bound")
-    return sentences
+    """A sentence for each program that took more than its kernels' factors allow."""
+    return [
+        f"{_said(one)} are more than {_allowed(one, factors):g} for each"
+        for one in outcomes
+        if one.instructions and _cost(one) > _allowed(one, factors)
+    ]
+
+
+def loose(outcomes: Iterable[Outcome]) -> list[str]:
+    """A sentence for each program whose bound is far from what it took."""
+    return [
+        f"{_said(one)} are no bound"
+        for one in outcomes
+        if one.instructions and _cost(one) * MOST_STEPS < 1
+    ]
+
+
+def _said(one: Outcome) -> str:
+    return (
+        f"{one.name} on {one.board}: {one.instructions:,} instructions for"
+        f" {one.work:,} steps"
+    )
+
+
+def _allowed(one: Outcome, factors: Factors) -> float:
+    return max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
 
 
 def factors() -> dict[str, Factors]:
