@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import json
 import math
-import tempfile
 from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
@@ -38,23 +37,24 @@ _FACTORS = Path(__file__).with_name("work.json")
 Factors = dict[str, float]  # by operator
 
 
-def measure(board: str, jobs: int = 1) -> list[Outcome]:
-    """The committed programs on an emulated board, all of which must pass, and their
-    extremes, as far as it takes them."""
+def write_extremes(folder: Path) -> None:
+    """The extremes of the committed programs, as cases."""
+    tests = paths.root() / "tests"
+    for call in calls.distinct(calls.committed([tests / one for one in FOLDERS])):
+        for extreme in calls.extremes(call):
+            calls.write(folder / extreme.name, extreme)
+
+
+def measure(board: str, extremes: Path, jobs: int = 1) -> list[Outcome]:
+    """The committed programs on an emulated board, all of which must pass, and the
+    extremes in a folder, as far as it takes them."""
     tests = paths.root() / "tests"
     found = cases.find([tests / one for one in FOLDERS])
     outcomes = testing.test(found, [boards.load(board)], jobs=jobs)
     wrong = next((one for one in outcomes if one.status != "passed"), None)
     if wrong is not None:
         raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
-    with tempfile.TemporaryDirectory(prefix="ember-work-") as folder:
-        for call in calls.distinct(calls.committed([tests / one for one in FOLDERS])):
-            for extreme in calls.extremes(call):
-                calls.write(Path(folder) / extreme.name, extreme)
-        more = ran(Path(folder), board)
-        for one in more:
-            _called(one.path)  # while the program is there
-    return outcomes + more
+    return outcomes + ran(extremes, board)
 
 
 def ran(folder: Path, board: str) -> list[Outcome]:
