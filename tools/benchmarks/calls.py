@@ -78,17 +78,23 @@ def _arrays(case: cases.Case) -> tuple[Array | None, ...]:
 
 
 def extremes(call: Call) -> Iterator[Call]:
-    """What set-up, lines and tails cost: sizes that are all one, a few, and odd; and
-    each of them long, beside ones and as the others are."""
+    """What set-up, lines and tails cost.
+
+    Sizes are all one, a few, or odd; each of them is long, beside ones or the others, or
+    one. Lines come with other numbers, too: software for floats takes more for some.
+    """
     sizes = call.sizes
     ones = dict.fromkeys(sizes, 1)
+    lines: list[Sizes] = [{**ones, size: LONG} for size in sizes]
     drawn: list[Sizes] = [ones, dict.fromkeys(sizes, SHORT), dict.fromkeys(sizes, ODD)]
-    for size in sizes:
-        drawn += [{**ones, size: LONG}, {size: LONG}]
+    drawn += [*lines, *({size: new} for size in sizes for new in (LONG, 1))]
     seen = set()
-    for number, one in enumerate(drawn):
-        key = tuple(one.get(size, size) for size in sizes)
+    for number, one in enumerate([*drawn, *lines]):
+        has_others = number >= len(drawn)
+        key = has_others, *(one.get(size, size) for size in sizes)
         if key not in seen and (made := resized(call, one)) is not None:
+            random.seed(f"{call.name} {number}")
+            made = with_numbers(made) if has_others else made
             yield replace(made, name=f"{call.name}_{number}")
         seen.add(key)
 
@@ -126,12 +132,14 @@ def other(call: Call) -> Call | None:
         for size in call.sizes
     }
     made = resized(call, drawn, numbers=0.1)
-    if made is None or random.random() < 0.5:
-        return made
-    tensors = zip(made.method.inputs, made.arrays, strict=True)
-    return replace(
-        made, arrays=tuple(_numbers(made.method.values[i], a) for i, a in tensors)
-    )
+    return made if made is None or random.random() < 0.5 else with_numbers(made)
+
+
+def with_numbers(call: Call) -> Call:
+    """The call with other inputs."""
+    values = [call.method.values[index] for index in call.method.inputs]
+    pairs = zip(values, call.arrays, strict=True)
+    return replace(call, arrays=tuple(_numbers(*pair) for pair in pairs))
 
 
 def _numbers(value: types.Value, array: Array | None) -> Array | None:
