@@ -12,7 +12,7 @@ import json
 import math
 import random
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -31,6 +31,7 @@ LONG, SHORT, ODD = 120, 3, 17
 _ALIGN = 16
 
 Sizes = Mapping[int, int]  # old -> new
+Draw = Callable[["types.Value", "Array | None"], "Array | None"]
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,9 @@ def _arrays(case: cases.Case) -> tuple[Array | None, ...]:
 def extremes(call: Call) -> Iterator[Call]:
     """What set-up, lines and tails cost.
 
-    Sizes are all one, a few, or odd; each of them is long, beside ones or the others, or
-    one. Lines come with other numbers, too: software for floats takes more for some.
+    Sizes are all one, a few, or odd; each of them is long, beside ones or the others,
+    or one. Lines come with large numbers in no order, too: sorting, remainders and
+    software for floats take more for them.
     """
     sizes = call.sizes
     ones = dict.fromkeys(sizes, 1)
@@ -94,7 +96,7 @@ def extremes(call: Call) -> Iterator[Call]:
         key = has_others, *(one.get(size, size) for size in sizes)
         if key not in seen and (made := resized(call, one)) is not None:
             random.seed(f"{call.name} {number}")
-            made = with_numbers(made) if has_others else made
+            made = with_numbers(made, _apart) if has_others else made
             yield replace(made, name=f"{call.name}_{number}")
         seen.add(key)
 
@@ -132,14 +134,26 @@ def other(call: Call) -> Call | None:
         for size in call.sizes
     }
     made = resized(call, drawn, numbers=0.1)
-    return made if made is None or random.random() < 0.5 else with_numbers(made)
+    return (
+        made if made is None or random.random() < 0.5 else with_numbers(made, _numbers)
+    )
 
 
-def with_numbers(call: Call) -> Call:
+def with_numbers(call: Call, draw: Draw) -> Call:
     """The call with other inputs."""
     values = [call.method.values[index] for index in call.method.inputs]
     pairs = zip(values, call.arrays, strict=True)
-    return replace(call, arrays=tuple(_numbers(*pair) for pair in pairs))
+    return replace(call, arrays=tuple(draw(*pair) for pair in pairs))
+
+
+def _apart(value: types.Value, array: Array | None) -> Array | None:
+    if array is None or not isinstance(value, types.Tensor) or array.dtype.kind == "b":
+        return array
+    seeded = np.random.default_rng(random.getrandbits(32))
+    if array.dtype.kind == "f":
+        return seeded.uniform(-6e4, 6e4, array.shape).astype(array.dtype)
+    order = seeded.permutation(array.size) % 128
+    return order.reshape(array.shape).astype(array.dtype)
 
 
 def _numbers(value: types.Value, array: Array | None) -> Array | None:
