@@ -82,8 +82,8 @@ def extremes(call: Call) -> Iterator[Call]:
     """What set-up, lines and tails cost.
 
     Sizes are all one, a few, or odd; each of them is long, beside ones or the others,
-    or one. Lines come with large numbers in no order, too: sorting, remainders and
-    software for floats take more for them.
+    or one. Lines, and the call as it is, come with large numbers in no order, too:
+    sorting, remainders and software for floats take more for them.
     """
     sizes = call.sizes
     ones = dict.fromkeys(sizes, 1)
@@ -91,7 +91,7 @@ def extremes(call: Call) -> Iterator[Call]:
     drawn: list[Sizes] = [ones, dict.fromkeys(sizes, SHORT), dict.fromkeys(sizes, ODD)]
     drawn += [*lines, *({size: new} for size in sizes for new in (LONG, 1))]
     seen = set()
-    for number, one in enumerate([*drawn, *lines]):
+    for number, one in enumerate([*drawn, *lines, {}]):
         has_others = number >= len(drawn)
         key = has_others, *(one.get(size, size) for size in sizes)
         if key not in seen and (made := resized(call, one)) is not None:
