@@ -114,6 +114,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
                                "cadence layer_norm: a parameter does not fit");
     }
     ember_node_work(node, x.numel, 2);
+    ember_node_work(node, s->length > 0 ? x.numel / s->length : 0, EMBER_STEPS_RESULT);
     return ember_node_status(node);
 }
 

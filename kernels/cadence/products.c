@@ -54,7 +54,7 @@ static ember_status_t set_output(ember_cadence_products_t *s, ember_node_t *node
     s->c = c.data;
     s->a_dtype = a->dtype;
     s->b_dtype = b->dtype;
-    ember_node_work(node, c.numel, (uint32_t)s->inner);
+    ember_node_work(node, c.numel, (uint32_t)s->inner + EMBER_STEPS_RESULT);
     return ember_node_status(node);
 }
 

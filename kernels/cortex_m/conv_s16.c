@@ -33,6 +33,7 @@ static ember_status_t set_output(ember_conv_s16_t *s, ember_node_t *node,
                                "ember: wrong layout of the output");
     }
     s->y = y->data;
+    ember_node_work(node, y->numel, EMBER_STEPS_RESULT);
     return EMBER_OK;
 }
 

@@ -38,7 +38,7 @@ static ember_status_t set_output(ember_conv_s8_t *conv, ember_node_t *node,
                                "ember: wrong layout of the output");
     }
     conv->y = y.data;
-    ember_node_work(node, y.numel, (uint32_t)conv->depth);
+    ember_node_work(node, y.numel, (uint32_t)conv->depth + EMBER_STEPS_RESULT);
     return EMBER_OK;
 }
 

@@ -186,6 +186,7 @@ __attribute__((noinline)) ember_status_t ember_conv_s8_output(ember_conv_s8_t *c
                                "cortex_m: wrong layout of the output");
     }
     conv->y = y.data;
+    ember_node_work(node, y.numel, EMBER_STEPS_RESULT);
     return EMBER_OK;
 }
 

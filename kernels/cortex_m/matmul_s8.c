@@ -29,7 +29,7 @@ static ember_status_t set_output(ember_matmul_s8_t *matmul, ember_node_t *node,
                                "cortex_m: wrong layout of the output");
     }
     matmul->c = c.data;
-    ember_node_work(node, c.numel, (uint32_t)matmul->inner);
+    ember_node_work(node, c.numel, (uint32_t)matmul->inner + EMBER_STEPS_RESULT);
     return EMBER_OK;
 }
 

@@ -83,7 +83,7 @@ static ember_status_t read(ember_node_t *node, ember_pool_s8_t *pool, uint32_t o
     if (x.dtype != dtype || y.dtype != dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "pool: dtype");
     }
-    ember_node_work(node, y.numel, taps_of(pool, &x));
+    ember_node_work(node, y.numel, taps_of(pool, &x) + EMBER_STEPS_RESULT);
     pool->x = x.data;
     pool->y = y.data;
     pool->batches = y.numel > 0 ? sizes[0] : 0;

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { MOVE_STEPS = 4 }; // of an element, which has an index and two addresses
+
 static ember_view_t as_vector(const ember_view_t *view) {
     ember_view_t vector = *view;
 
@@ -92,6 +94,8 @@ ember_status_t ember_along_prepare(ember_along_t *along, ember_node_t *node,
     if (!fits(&i, &w, &o, dim)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "index: shapes do not fit");
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(index),
+                    mode < EMBER_ALONG_COMBINE ? MOVE_STEPS : EMBER_STEPS_RESULT);
     along->size = w.sizes[dim];
     along->step = w.strides[dim];
     if (!set_table(along, &i, &w, &o, dim)) {

@@ -5,8 +5,6 @@
 
 #include "kernels/engine/view_args.h"
 
-enum { RESULT_STEPS = 16 }; // of each result, beside those of its elements
-
 static uint32_t all_dims(uint32_t rank) {
     return (1u << rank) - 1u;
 }
@@ -142,7 +140,7 @@ ember_status_t ember_reduce_prepare(ember_node_t *node, ember_reduce_t *state,
                               .x_dtype = x.dtype,
                               .value_dtype = value.dtype,
                               .index_dtype = index.dtype};
-    ember_node_work(node, results, RESULT_STEPS);
+    ember_node_work(node, results, EMBER_STEPS_RESULT);
     if (results == 0) {
         return EMBER_OK;
     }

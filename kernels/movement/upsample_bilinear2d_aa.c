@@ -149,6 +149,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         taps *= (uint32_t)(most < (float)s->in_size[d] ? (int32_t)most : s->in_size[d]);
     }
     ember_node_work(node, (uint32_t)ember_view_numel(&up.out), taps);
+    ember_node_work(node, (uint32_t)ember_view_numel(&up.out), EMBER_STEPS_RESULT);
     return ember_node_status(node);
 }
 

@@ -61,6 +61,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     }
     s->rows = x.numel > 0 ? s->rows : 0;
     s->period = s->count;
+    ember_node_work(node, s->rows, EMBER_STEPS_RESULT);
     s->eps = eps_of(node, &x);
     if (x.numel > 0) {
         ember_norm_vector(node, WEIGHT, s->count, &s->weight);

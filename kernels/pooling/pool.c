@@ -159,7 +159,8 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     memcpy(pool->y_steps, view.strides, sizeof(pool->y_steps));
     const uint32_t taps = taps_of(pool, args->kernel == 0);
     ember_node_work(node, y.numel, taps);
-    ember_node_work(node, y.numel, args->kernel == 0 ? CUTTING_STEPS : 0);
+    ember_node_work(node, y.numel,
+                    args->kernel == 0 ? CUTTING_STEPS : EMBER_STEPS_RESULT);
     if (args->gradient) { // elements are added one by one
         for (uint32_t i = 1; i < EMBER_STEPS_ANY; i++) {
             ember_node_work(node, y.numel, taps);

@@ -108,6 +108,7 @@ ember_status_t ember_choose_tokens_prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
+    ember_node_work(node, scale.numel, EMBER_STEPS_RESULT);
     *s = (ember_choose_tokens_t){.x = x.data,
                                  .scale = scale.data,
                                  .zero_point = zero.data,

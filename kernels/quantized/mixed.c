@@ -60,7 +60,7 @@ ember_status_t ember_mixed_prepare(ember_mixed_t *s, ember_node_t *node, bool li
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    ember_node_work(node, y.numel, s->inner);
+    ember_node_work(node, y.numel, s->inner + EMBER_STEPS_RESULT);
     const bool dense = is_dense_matrix(&x) && is_dense_matrix(&weight) &&
                        is_dense_matrix(&y) && ember_tensor_is_contiguous(&scales) &&
                        (!has_zeros || ember_tensor_is_contiguous(&zeros));

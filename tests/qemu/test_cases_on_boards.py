@@ -46,11 +46,14 @@ pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
 def check_work(results: list[Outcome]) -> None:
-    """No program takes more instructions for a step of its bound than its kernels."""
+    """No program takes more instructions for a step of its bound than its kernels, nor
+    far fewer."""
     board = results[0].board
     over = work.over(results, FACTORS[board]) if board in FACTORS else []
     again = f"if a kernel does more now: tools/bench work --board {board} --update"
     assert not over, "\n".join([*over, again])
+    loose = work.loose(results)
+    assert not loose, "\n".join(loose)
 
 
 roomy = pytest.param("mps2-an386", marks=pytest.mark.long)

@@ -201,7 +201,9 @@ def _cadence(options: argparse.Namespace, folder: Path) -> int:
 
 def _work(options: argparse.Namespace, folder: Path) -> int:
     names = [options.board] if options.board else work.BOARDS
-    measured = {name: work.measure(name, options.jobs) for name in names}
+    extremes = folder / "extremes"
+    work.write_extremes(extremes)
+    measured = {name: work.measure(name, extremes, options.jobs) for name in names}
     figures = {name: work.of(outcomes) for name, outcomes in measured.items()}
     table = output.table("operator", *(f">{name}" for name in figures))
     for operator in sorted({one for rows in figures.values() for one in rows}):

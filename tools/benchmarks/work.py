@@ -4,9 +4,10 @@
 While a program is loaded, kernels state a bound of the elementary steps of an execution
 (`ember plan` prints their sum). A kernel's factor on a board is the greatest number of
 instructions (packets on Hexagon) for a step of all committed programs that call it and
-nothing else, and a margin. Parts of backends share a factor, that of the delegate. A
-program whose kernels have factors takes at most the greatest of them for each of its
-steps; if it takes more, its slowest kernel's factor grows.
+nothing else, of these with extreme sizes (calls.py), and a margin. Parts of backends
+share a factor, that of the delegate. A program whose kernels have factors takes at
+most the greatest of them for each of its steps; if it takes more, its slowest kernel's
+factor grows.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 
+from benchmarks import calls
 from ember import boards, cases, paths
 from ember.errors import SdkError
 from ember.program import DelegateCall, KernelCall, Method
@@ -26,7 +28,8 @@ from ember.run.testing import Outcome
 BOARDS = ("mps2-an385-v6m", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
 _CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
 FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
-MARGIN = 1.1  # other compilers, small changes of a kernel
+MARGIN = 1.2  # other shapes, numbers and compilers, small changes of a kernel
+MOST_WORK = 20_000  # steps of a program that is drawn
 MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
 _DELEGATE = "delegate"
 _FACTORS = Path(__file__).with_name("work.json")
@@ -34,15 +37,39 @@ _FACTORS = Path(__file__).with_name("work.json")
 Factors = dict[str, float]  # by operator
 
 
-def measure(board: str, jobs: int = 1) -> list[Outcome]:
-    """The committed programs on an emulated board; all must pass."""
+def write_extremes(folder: Path) -> None:
+    """The extremes of the committed programs, as cases."""
+    tests = paths.root() / "tests"
+    for call in calls.distinct(calls.committed([tests / one for one in FOLDERS])):
+        for extreme in calls.extremes(call):
+            calls.write(folder / extreme.name, extreme)
+
+
+def measure(board: str, extremes: Path, jobs: int = 1) -> list[Outcome]:
+    """The committed programs on an emulated board, all of which must pass, and the
+    extremes in a folder, as far as it takes them."""
     tests = paths.root() / "tests"
     found = cases.find([tests / one for one in FOLDERS])
     outcomes = testing.test(found, [boards.load(board)], jobs=jobs)
     wrong = next((one for one in outcomes if one.status != "passed"), None)
     if wrong is not None:
         raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
-    return outcomes
+    return outcomes + ran(extremes, board)
+
+
+def ran(folder: Path, board: str) -> list[Outcome]:
+    """The programs in a folder that the board takes and that are not long."""
+    settings = testing.Settings(budget=MOST_WORK)
+    outcomes = testing.test(
+        cases.find([folder]), [boards.load(board)], jobs=1, settings=settings
+    )
+    return [one for one in outcomes if one.instructions and one.work]
+
+
+def share(one: Outcome, factors: Factors) -> float:
+    """Of the instructions that the factors of its kernels allow."""
+    most = _allowed(one, factors)
+    return _cost(one) / most if most > 0 else math.inf
 
 
 def of(outcomes: Iterable[Outcome]) -> Factors:
@@ -60,22 +87,32 @@ def of(outcomes: Iterable[Outcome]) -> Factors:
 
 
 def over(outcomes: Iterable[Outcome], factors: Factors) -> list[str]:
-    """A sentence for each program that took more than its kernels' factors allow, or
-    whose bound is far from what it took."""
-    sentences = []
-    for one in outcomes:
-        if not one.instructions:
-            continue
-        most = max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
-        said = (
-            f"{one.name} on {one.board}: {one.instructions:,} instructions for"
-            f" {one.work:,} steps"
-        )
-        if _cost(one) > most:
-            sentences.append(f"{said} are more than {most:g} for each")
-        if _cost(one) * MOST_STEPS < 1:
-            sentences.append(f"{said} are no bound")
-    return sentences
+    """A sentence for each program that took more than its kernels' factors allow."""
+    return [
+        f"{_said(one)} are more than {_allowed(one, factors):g} for each"
+        for one in outcomes
+        if one.instructions and _cost(one) > _allowed(one, factors)
+    ]
+
+
+def loose(outcomes: Iterable[Outcome]) -> list[str]:
+    """A sentence for each program whose bound is far from what it took."""
+    return [
+        f"{_said(one)} are no bound"
+        for one in outcomes
+        if one.instructions and _cost(one) * MOST_STEPS < 1
+    ]
+
+
+def _said(one: Outcome) -> str:
+    return (
+        f"{one.name} on {one.board}: {one.instructions:,} instructions for"
+        f" {one.work:,} steps"
+    )
+
+
+def _allowed(one: Outcome, factors: Factors) -> float:
+    return max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
 
 
 def factors() -> dict[str, Factors]:

@@ -155,8 +155,9 @@ ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph) {
         if (status != EMBER_OK) {
             return status;
         }
-        ember_delegate_work(graph->info, ember_xnn_work(&graph->nodes[i]));
     }
+    graph->most = ember_xnn_bound(graph);
+    ember_delegate_work(graph->info, graph->most);
     return EMBER_OK;
 }
 
@@ -168,5 +169,6 @@ ember_status_t ember_xnn_infer(ember_xnn_graph_t *graph) {
             return status;
         }
     }
-    return EMBER_OK;
+    // Arguments may be larger than the graph states; that work is not charged.
+    return ember_xnn_bound(graph) <= graph->most ? EMBER_OK : EMBER_BACKEND;
 }

@@ -106,6 +106,7 @@ typedef struct ember_xnn_graph {
     uint32_t internal;                 // bytes of scratch for internal values
     uint32_t scratch;                  // bytes in all
     uint32_t cpu;                      // ember_port_cpu()
+    uint64_t most;                     // steps of a run with the largest sizes
     bool placed;                       // capacities are fixed now
     bool current;                      // shapes match the sizes of the inputs
     uint8_t *work;                     // in execute: scratch of the node
@@ -205,8 +206,11 @@ EMBER_MUST_USE ember_status_t ember_xnn_choose(ember_xnn_graph_t *graph);
 // Assigns internal values their places in scratch. False if they would be too large.
 EMBER_MUST_USE bool ember_xnn_place(ember_xnn_graph_t *graph);
 
-// A bound of the elementary steps of a node with a kernel, for its current shapes.
+// Products and elements of a node with a kernel, for its current shapes.
 uint64_t ember_xnn_work(const ember_xnn_node_t *node);
+
+// A bound of the elementary steps of a run, with the current shapes.
+uint64_t ember_xnn_bound(const ember_xnn_graph_t *graph);
 
 // Infers all shapes from those of the inputs.
 EMBER_MUST_USE ember_status_t ember_xnn_infer(ember_xnn_graph_t *graph);

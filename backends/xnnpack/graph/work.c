@@ -2,6 +2,19 @@
 // A bound of the steps of one run, from a graph with its largest shapes.
 #include "graph.h"
 
+#define MOST (UINT64_C(1) << 62)
+
+// What a call and a node take, however small they are.
+enum { GRAPH_STEPS = 64, NODE_STEPS = 32 };
+
+// Kinds whose elements of the output take more than what they are made of.
+#define RESULTS                                                                        \
+    (XNN_KIND(FULLY_CONNECTED) | XNN_KIND(BATCH_MATRIX_MULTIPLY) | XNN_KIND(CONV_2D) | \
+     XNN_KIND(DEPTHWISE_CONV_2D) | XNN_KIND(CONV_TRANSPOSE_2D) |                       \
+     XNN_KIND(AVG_POOLING_2D) | XNN_KIND(MAX_POOLING_2D) |                             \
+     XNN_KIND(ARG_MAX_POOLING_2D) | XNN_KIND(GLOBAL_AVG_POOLING_2D) |                  \
+     XNN_KIND(STATIC_RESIZE_BILINEAR_2D) | XNN_KIND(SOFTMAX))
+
 // Elements; for an empty value, what a walk over its sizes visits.
 static uint64_t extent(const ember_xnn_value_t *value) {
     uint64_t extent = 1;
@@ -50,4 +63,16 @@ uint64_t ember_xnn_work(const ember_xnn_node_t *node) {
         steps += node->out[i] != NULL ? extent(node->out[i]) : 0;
     }
     return steps;
+}
+
+uint64_t ember_xnn_bound(const ember_xnn_graph_t *graph) {
+    uint64_t steps = GRAPH_STEPS;
+    for (uint32_t i = 0; i < graph->node_count && steps < MOST; i++) {
+        const ember_xnn_node_t *node = &graph->nodes[i];
+        steps += NODE_STEPS + ember_xnn_work(node);
+        if ((RESULTS >> node->kind & 1) != 0) {
+            steps += extent(node->out[0]) * EMBER_STEPS_RESULT;
+        }
+    }
+    return steps < MOST ? steps : MOST;
 }

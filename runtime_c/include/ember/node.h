@@ -167,6 +167,10 @@ void *ember_node_scratch_before(ember_node_t *node, size_t bytes);
 // whose run takes more (products, windows, sorting) adds it in prepare, for any values.
 void ember_node_work(ember_node_t *node, uint32_t times, uint32_t steps);
 
+// Steps of a result, beside those of the elements that it is made of: to find where
+// they lie, to scale, round and cut it, and of a row its square roots and divisions.
+enum { EMBER_STEPS_RESULT = 16 };
+
 // A number that no other call of the method gets, nor this one when it is prepared
 // again: the seed of random operators. The same in every run of a program.
 uint64_t ember_node_seed(const ember_node_t *node);

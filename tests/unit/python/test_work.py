@@ -53,7 +53,7 @@ def one(path: Path, **settings: Any) -> testing.Outcome:
         (  # what lies in the padding is not looked at
             FAR.format(w=4, out=5),
             4,
-            100,
+            200,
         ),
         ("aten::exp.out(f32[100], f32[100])", 100, 240),
         (  # a window has two elements each way, each of which is added to
@@ -152,21 +152,21 @@ def test_a_kernel_has_the_factor_of_its_slowest_program() -> None:
         outcome("model_mlp", 0, 100),  # was not counted
     ]
     found = factors.of(known)
-    assert found == {"aten::add.out": 55, "aten::mm.out": 11, "delegate": 3.3}
+    assert found == {"aten::add.out": 60, "aten::mm.out": 12, "delegate": 3.6}
     assert factors.over(known, found) == []
-    more = [outcome("op_mm", 1101, 100), outcome("op_mm", 1100, 100)]
+    more = [outcome("op_mm", 1201, 100), outcome("op_mm", 1200, 100)]
     (sentence,) = factors.over(more, found)
-    said = "op_mm on mps2-an386: 1,101 instructions for 100 steps"
-    assert sentence == f"{said} are more than 11 for each"
+    said = "op_mm on mps2-an386: 1,201 instructions for 100 steps"
+    assert sentence == f"{said} are more than 12 for each"
     assert len(factors.over([outcome("op_sub", 1, 100)], found)) == 1  # nobody measured
-    (sentence,) = factors.over([outcome("op_mm", 100, 10_001)], found)
+    (sentence,) = factors.loose([outcome("op_mm", 100, 10_001)])
     assert "are no bound" in sentence
 
 
 def test_a_program_of_several_kernels_is_as_slow_as_its_slowest() -> None:
     add, both = outcome("op_add", 500, 100), outcome("op_instance_norm", 900, 100)
     found = factors.of([add, both])
-    assert found["aten::_native_batch_norm_legit.no_stats_out"] == 9.9
+    assert found["aten::_native_batch_norm_legit.no_stats_out"] == 10.8
     assert factors.over([both], found) == []
     slower = factors.of([add, outcome("model_gru_small", 10_000, 100)])
-    assert slower["aten::add.out"] == 5.5  # others in it may be to blame
+    assert slower["aten::add.out"] == 6.0  # others in it may be to blame

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Committed programs of one call become others, whose sizes are different.
+
+Equal sizes stay equal, and an integer of a list that names a size names the new one, so
+that kernels take many of them; loaders refuse the rest. Constants keep their numbers,
+repeated or cut; so do inputs, unless they are drawn.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks import graphs
+from ember import cases, program
+from ember.cases import CaseTensor
+from ember.files.tensors import Array, DType
+from ember.program import Method, Program, types
+
+SIZES = (0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 31, 33, 40, 64, 100)
+NUMBERS = (-1, 0, 1, 2, 3, 7, 1000)
+MOST_BYTES = 400_000
+LONG, SHORT, ODD = 120, 3, 17
+_ALIGN = 16
+
+Sizes = Mapping[int, int]  # old -> new
+Draw = Callable[["types.Value", "Array | None"], "Array | None"]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A program of one call, and what its first run reads, by input."""
+
+    name: str
+    program: Program
+    arrays: tuple[Array | None, ...]
+
+    @property
+    def method(self) -> Method:
+        return self.program.methods[0]
+
+    @property
+    def sizes(self) -> list[int]:
+        """The distinct sizes of its tensors, and of what its delegate makes."""
+        found = {size for _, one in self.method.tensors for size in one.sizes}
+        for delegate in self.method.delegates:
+            found |= graphs.sizes(delegate)
+        return sorted(found)
+
+
+def committed(folders: Sequence[Path]) -> Iterator[Call]:
+    for found in cases.find(folders):
+        case = cases.read(found)
+        methods = case.program.methods
+        calls = [each for method in methods for each in method.instructions]
+        if len(methods) != 1 or len(calls) != 1 or case.data:
+            continue
+        is_graph = isinstance(calls[0], types.DelegateCall) and all(
+            graphs.is_one(delegate) for delegate in methods[0].delegates
+        )
+        if isinstance(calls[0], types.KernelCall) or is_graph:
+            yield Call(found.name.replace("/", "_"), case.program, _arrays(case))
+
+
+def _arrays(case: cases.Case) -> tuple[Array | None, ...]:
+    inputs = case.runs[0].inputs if case.runs else ()
+    arrays = [one.array if isinstance(one, CaseTensor) else None for one in inputs]
+    return (*arrays, *[None] * (len(case.program.methods[0].inputs) - len(arrays)))
+
+
+# ---- which sizes ---------------------------------------------------------------------
+
+
+def extremes(call: Call) -> Iterator[Call]:
+    """What set-up, lines and tails cost.
+
+    Sizes are all one, a few, or odd; each of them is long, beside ones or the others,
+    or one. Lines, and the call as it is, come with large numbers in no order, too:
+    sorting, remainders and software for floats take more for them.
+    """
+    sizes = call.sizes
+    ones = dict.fromkeys(sizes, 1)
+    lines: list[Sizes] = [{**ones, size: LONG} for size in sizes]
+    drawn: list[Sizes] = [ones, dict.fromkeys(sizes, SHORT), dict.fromkeys(sizes, ODD)]
+    drawn += [*lines, *({size: new} for size in sizes for new in (LONG, 1))]
+    seen = set()
+    for number, one in enumerate([*drawn, *lines, {}]):
+        has_others = number >= len(drawn)
+        key = has_others, *(one.get(size, size) for size in sizes)
+        if key not in seen and (made := resized(call, one)) is not None:
+            random.seed(f"{call.name} {number}")
+            made = with_numbers(made, _apart) if has_others else made
+            yield replace(made, name=f"{call.name}_{number}")
+        seen.add(key)
+
+
+def distinct(found: Iterable[Call], most: int = 2) -> Iterator[Call]:
+    """At most so many of a kind: of an operator, with types and ranks of arguments."""
+    seen: Counter[object] = Counter()
+    for call in found:
+        seen[kind := _kind(call.method)] += 1
+        if seen[kind] <= most:
+            yield call
+
+
+def _kind(method: Method) -> object:
+    (called,) = method.instructions
+    if isinstance(called, types.DelegateCall):
+        return method.delegates[called.delegate_index]
+    assert isinstance(called, types.KernelCall)
+    arguments = (method.values[index] for index in called.args)
+    name = method.operators[called.op_index].full_name
+    return name, tuple(_kind_of(value) for value in arguments)
+
+
+def _kind_of(value: types.Value) -> object:
+    if isinstance(value, types.Tensor):
+        return value.dtype, len(value.sizes), value.dim_order, value.is_constant
+    return value if isinstance(value, types.Bool | types.String) else type(value)
+
+
+def other(call: Call) -> Call | None:
+    """Random sizes and numbers, also of some integers; None: it is too large."""
+    kept = random.random()
+    drawn = {
+        size: size if random.random() < kept else random.choice(SIZES)
+        for size in call.sizes
+    }
+    made = resized(call, drawn, numbers=0.1)
+    return (
+        made if made is None or random.random() < 0.5 else with_numbers(made, _numbers)
+    )
+
+
+def with_numbers(call: Call, draw: Draw) -> Call:
+    """The call with other inputs."""
+    values = [call.method.values[index] for index in call.method.inputs]
+    pairs = zip(values, call.arrays, strict=True)
+    return replace(call, arrays=tuple(draw(*pair) for pair in pairs))
+
+
+def _apart(value: types.Value, array: Array | None) -> Array | None:
+    if array is None or not isinstance(value, types.Tensor) or array.dtype.kind == "b":
+        return array
+    seeded = np.random.default_rng(random.getrandbits(32))
+    if array.dtype.kind == "f":
+        return seeded.uniform(-6e4, 6e4, array.shape).astype(array.dtype)
+    order = seeded.permutation(array.size) % 128
+    return order.reshape(array.shape).astype(array.dtype)
+
+
+def _numbers(value: types.Value, array: Array | None) -> Array | None:
+    """Others of any magnitude: but few for what may be an index."""
+    if array is None or not isinstance(value, types.Tensor):
+        return array
+    shape, dtype, kind = array.shape, array.dtype, array.dtype.kind
+    seeded = np.random.default_rng(random.getrandbits(32))
+    if kind == "f":
+        spread = random.choice((0, 1, 30))
+        drawn = seeded.normal(size=shape) * np.exp2(seeded.normal(size=shape) * spread)
+        return np.clip(drawn, -6e4, 6e4).astype(dtype)
+    if kind == "b":
+        return seeded.integers(0, 2, shape).astype(dtype)
+    if value.dtype is DType.BFLOAT16:  # uint16
+        return seeded.integers(0, 2**15, shape).astype(dtype)
+    limits = np.iinfo(dtype)
+    if dtype.itemsize > 2 and random.random() < 0.7:
+        return seeded.integers(0, random.choice((1, 2, 4)), shape).astype(dtype)
+    return seeded.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+# ---- other sizes ---------------------------------------------------------------------
+
+
+def resized(call: Call, drawn: Sizes, numbers: float = 0.0) -> Call | None:
+    """The call with other sizes, and with some other integers by that chance."""
+    method = call.method
+    listed = {
+        item
+        for value in method.values
+        if isinstance(value, types.IntList)
+        for item in value.items
+    }
+    values: list[types.Value] = []
+    constants: list[bytes] = [b""]
+    end = 0
+    for index, value in enumerate(method.values):
+        if isinstance(value, types.Tensor):
+            shape = tuple(drawn.get(size, size) for size in value.sizes)
+            count = math.prod(shape)
+            if count * value.dtype.itemsize > MOST_BYTES:
+                return None
+            place = types.Allocation(1, end)
+            made = replace(value, sizes=shape, data_index=0, allocation=place)
+            made = replace(made, dynamism="static", extra=None)
+            if value.is_constant:
+                old = call.program.constants[value.data_index]
+                data = _repeated(np.frombuffer(old, np.uint8), made.nbytes)
+                made = replace(made, allocation=None, data_index=len(constants))
+                constants.append(data.tobytes())
+            else:
+                end += -(-made.nbytes // _ALIGN) * _ALIGN
+            values.append(made)
+        elif isinstance(value, types.Int) and index in listed:
+            values.append(types.Int(drawn.get(value.value, value.value)))
+        elif isinstance(value, types.Int) and random.random() < numbers:
+            values.append(types.Int(random.choice(NUMBERS)))
+        else:
+            values.append(value)
+    if end > MOST_BYTES:
+        return None
+    delegates = tuple(graphs.resized(one, drawn) for one in method.delegates)
+    one = replace(
+        method,
+        values=tuple(values),
+        delegates=delegates,
+        planned_sizes=(0, max(end, _ALIGN)),
+    )
+    arrays = tuple(
+        _reshaped(values[i], a) for i, a in zip(one.inputs, call.arrays, strict=True)
+    )
+    whole = replace(call.program, methods=(one,), constants=tuple(constants))
+    return Call(call.name, whole, arrays)
+
+
+def _reshaped(value: types.Value, array: Array | None) -> Array | None:
+    if not isinstance(value, types.Tensor):
+        return None
+    if array is None:
+        return np.zeros(value.sizes, value.dtype.numpy)
+    return _repeated(array.reshape(-1), value.numel).reshape(value.sizes)
+
+
+def _repeated(array: Array, count: int) -> Array:
+    return np.resize(array if array.size else np.zeros(1, array.dtype), count)
+
+
+# ---- files ---------------------------------------------------------------------------
+
+
+def write(folder: Path, call: Call) -> None:
+    """The call as a case without expected outputs."""
+    folder.mkdir(parents=True)
+    (folder / "model.pte").write_bytes(program.write(call.program))
+    items: list[object] = []
+    dtypes = {}
+    for index, array in zip(call.method.inputs, call.arrays, strict=True):
+        value = call.method.values[index]
+        if array is None or not isinstance(value, types.Tensor):
+            items.append(getattr(value, "value", None))
+            continue
+        items.append(name := f"{index}.npy")
+        np.save(folder / name, array)
+        if value.dtype is DType.BFLOAT16:
+            dtypes[name] = "bfloat16"
+    run = {"method": call.method.name, "inputs": items, "outputs": []}
+    case = {"dtypes": dtypes, "runs": [run]}
+    (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
