@@ -6,6 +6,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 import write_faults
 
@@ -48,6 +49,20 @@ COMMANDS = {
     "report": ("sweep", "report", "sweep.sqlite", *TABLES, "--html", "r.html"),
     "history": ("history", "sweep.sqlite", "--all", "--html", "h.html", *JSON),
 }
+EXPORTS = {
+    "program": ("export", "net.py", "--out", "net.pte"),
+    "tests and report": (
+        *("export", "net.py", "--quantize", "int8", "--board", "mps2-an386"),
+        *("--calibrate", "samples.npy"),
+        *("--out", "net.bpte", "--report", "report.json"),
+    ),
+}
+NET = """
+import torch
+
+model = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.ReLU())
+example_inputs = (torch.zeros(1, 6),)
+"""
 # Which of the writes fail; other runs take others, and in the end all.
 FEW = {"select": 8, "inspect": 2, "sign": 1, "bindings": 2, "compare": 2}
 FEW |= {"keygen": 1, "history": 2, "report": 3}
@@ -92,6 +107,13 @@ def store(path: Path) -> None:
     results.close()
 
 
+def prepare_export(work: Path) -> None:
+    work.mkdir(parents=True)
+    (work / "net.py").write_text(NET)
+    samples = np.random.default_rng(0).standard_normal((4, 1, 6))
+    np.save(work / "samples.npy", samples.astype("float32"))
+
+
 def check(folder: Path, name: str, step: int, fault: str = "full") -> None:
     root = folder / "root"
     prepare(root / "work", name)
@@ -117,6 +139,17 @@ def test_half_of_a_write_is_made(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize(("name", "step"), SOME.items())
 def test_a_write_of_a_long_command_fails(tmp_path: Path, name: str, step: int) -> None:
     check(tmp_path, name, step, "broken")
+
+
+@pytest.mark.export
+@pytest.mark.slow
+@pytest.mark.parametrize("name", EXPORTS)
+def test_a_write_of_an_export_fails(tmp_path: Path, name: str) -> None:
+    root = tmp_path / "root"
+    prepare_export(root / "work")
+    found = write_faults.faults(root, EXPORTS[name], "full", 1, paths.cache())
+    assert found.writes > 2
+    assert found.problems == []
 
 
 @pytest.mark.slow

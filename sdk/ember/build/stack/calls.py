@@ -245,14 +245,17 @@ class Calls:
             ]
 
     def _add_graph(self, name: str, graph: Place) -> None:
-        """Functions of nodes, which `graph` names: each may use what it takes."""
+        """Functions of nodes, which `graph` names: each may use what it takes, but none
+        that of a node, which only the graph's run reads."""
         nodes = self._taken(graph.object, graph.section)
         self._of_owner[name] = []
         for number, node in enumerate(nodes):
             owner = f"{name}.{number}"
             self._of_owner[name].append(Callee(node, owner))
             self._of_owner[owner] = [
-                Callee(taken, owner) for taken in self._taken_from([node])
+                Callee(taken, owner)
+                for taken in self._taken_from([node])
+                if taken not in nodes
             ]
 
     def _taken_from(self, start: Iterable[Place]) -> dict[Place, None]:
