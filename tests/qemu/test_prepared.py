@@ -57,15 +57,21 @@ def made(name, board, tmp_path, *, prepared):
     return built, run.run(built, laid_out)
 
 
+def made_twice(name, board, tmp_path):
+    """Prepared and loaded, with the same results."""
+    pair = [made(name, board, tmp_path, prepared=kind) for kind in (True, False)]
+    results = (log.arrays() for _, log in pair)
+    for one, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, other)
+    return pair
+
+
 @pytest.mark.parametrize(
     ("name", "board"),
     [*CODE, *OTHERS, *(pytest.param(*one, marks=pytest.mark.long) for one in MORE)],
 )
 def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
-    built, log = made(name, board, tmp_path, prepared=True)
-    before, reference = made(name, board, tmp_path, prepared=False)
-    for one, other in zip(log.arrays(), reference.arrays(), strict=True):
-        np.testing.assert_array_equal(one, other)
+    (built, log), (before, reference) = made_twice(name, board, tmp_path)
     assert log.execute <= reference.execute
     assert [node.kernel for node in log.nodes] == [
         node.kernel for node in reference.nodes
@@ -87,10 +93,7 @@ def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
 )
 def test_no_node_of_a_delegate_writes_to_its_graph(name, tmp_path):
     """It lies in flash there, where the emulator has a fault."""
-    _, log = made(name, M4, tmp_path, prepared=True)
-    _, reference = made(name, M4, tmp_path, prepared=False)
-    for one, other in zip(log.arrays(), reference.arrays(), strict=True):
-        np.testing.assert_array_equal(one, other)
+    made_twice(name, M4, tmp_path)
 
 
 def test_nothing_that_reads_programs_is_linked(tmp_path):
