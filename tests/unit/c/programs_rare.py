@@ -12,6 +12,7 @@ from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     DelegateCall,
+    FreeCall,
     IntList,
     MoveCall,
     NamedData,
@@ -127,6 +128,7 @@ def fixed_lists(calls: int) -> Program:
     listed = m.value(TensorList((m.tensor(1),) * 2000))
     for _ in range(calls):
         m.call("probe.out", listed, y)
+    m.add(FreeCall(y))  # so it is loaded as a method in which something may change
     m.give(y)
     return m.program()
 
