@@ -223,6 +223,8 @@ def main(folder: Path, fault: str, step: int, words: list[str]) -> Found:
 
     def clean() -> None:
         restore(work, kept)
+        shutil.rmtree(folder / "tmp")
+        (folder / "tmp").mkdir()
         shutil.rmtree(cached)
         cached.mkdir()
         for name, target in links.items():
