@@ -9,10 +9,16 @@ from typing import Any
 import pytest
 
 from ember import cli, paths
+from ember.errors import SdkError
+from ember.run import baseline
 
 CASES = paths.root() / "tests" / "cases"
 MLP, ADD = str(CASES / "bundle_mlp"), str(CASES / "op_add")
 pytestmark = pytest.mark.qemu
+
+
+def _fails(*_: object) -> None:
+    raise SdkError("the disk is full")
 
 
 @pytest.fixture(autouse=True)
@@ -53,6 +59,15 @@ def test_figures_are_stored_and_then_compared(
     facts = json.loads(Path("out.json").read_text())
     assert facts["baseline"] == {"changes": [], "unknown": []}
     assert Path("base.json").read_bytes() == before
+
+
+def test_nothing_is_stored_of_cases_that_were_not_measured(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(baseline, "measure", _fails)
+    assert ember_test(ADD) == 1
+    assert "base.json is not written: 1 case could" in capsys.readouterr().out
+    assert not Path("base.json").exists()
 
 
 def test_a_regression_names_node_and_amount(capsys: pytest.CaptureFixture[str]) -> None:

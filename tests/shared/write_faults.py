@@ -33,9 +33,9 @@ FAULTS = {
     "broken": (errno.EIO, False),
 }
 Tree = dict[str, bytes]
-SENTENCE = re.compile(r"^(ember \w+|incomplete): cannot write", re.MULTILINE)
-# `ember plan` says so, and what it knows without it.
-INCOMPLETE = re.compile(r"^incomplete: cannot write", re.MULTILINE)
+# `ember plan` says so, and what it knows without it; `ember test`, which case it was.
+INCOMPLETE = re.compile(r"^(incomplete|error  .+): cannot write", re.MULTILINE)
+SENTENCE = re.compile(rf"^ember \w+: cannot write|{INCOMPLETE.pattern}", re.MULTILINE)
 # What differs from run to run: times, keys.
 VARIES = {
     ".h": re.compile(rb"(\bid is |\b0x)[0-9a-f]+"),
@@ -174,10 +174,15 @@ def sentences(said: str) -> str:
     return " / ".join(lines) or said[-300:]
 
 
-def is_json(text: bytes) -> bool:
+def is_whole(name: str, text: bytes) -> bool:
+    """Whether a report is one from its start to its end, whatever it says."""
+    if name.endswith(".html"):
+        return text.startswith(b"<!doctype html>") and text.endswith(b"</html>\n")
+    if name.endswith(".md"):
+        return text.endswith(b"\n")
     with contextlib.suppress(ValueError):
         json.loads(text)
-        return True
+        return name.endswith(".json")
     return False
 
 
@@ -196,9 +201,7 @@ def problems_of(
         for name, content in now.items()
         if content not in (before.get(name), after.get(name))
         and not name.endswith(".sqlite")  # transactions that the next run goes on from
-        and not (
-            INCOMPLETE.search(said) and name.endswith(".json") and is_json(content)
-        )
+        and not (INCOMPLETE.search(said) and is_whole(name, content))
     ]
     if names:
         found.append(f"left {', '.join(names)}")
@@ -220,6 +223,8 @@ def main(folder: Path, fault: str, step: int, words: list[str]) -> Found:
 
     def clean() -> None:
         restore(work, kept)
+        shutil.rmtree(folder / "tmp")
+        (folder / "tmp").mkdir()
         shutil.rmtree(cached)
         cached.mkdir()
         for name, target in links.items():

@@ -22,6 +22,7 @@ class Regressions:
     measured: dict[str, dict[str, Figures]] = field(default_factory=dict)
     changes: list[FigureChange] = field(default_factory=list)
     unknown: list[Outcome] = field(default_factory=list)  # not in the baseline
+    unmeasured: int = 0  # cases that passed
 
     def check(
         self,
@@ -43,6 +44,7 @@ class Regressions:
         try:
             now = baseline.measure(outcome, options, timeout_s)
         except SdkError as error:
+            self.unmeasured += 1
             what = " ".join(error.what.split())
             return replace(outcome, status="error", message=f"not measured: {what}")
         self.measured.setdefault(outcome.board, {})[outcome.name] = now

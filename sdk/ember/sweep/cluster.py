@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ember import writing
 from ember.errors import SdkError
 from ember.sweep import work
 from ember.sweep.content import CaseContent
@@ -88,12 +89,25 @@ def _own_folder() -> Iterator[None]:
 def _local(count: int) -> Any:
     import distributed
 
-    return distributed.LocalCluster(
-        n_workers=count,
-        threads_per_worker=1,
-        dashboard_address="127.0.0.1:0" if has_dashboard() else None,
-        silence_logs=50,  # what matters becomes a result
-    )
+    try:
+        return distributed.LocalCluster(
+            n_workers=count,
+            threads_per_worker=1,
+            dashboard_address="127.0.0.1:0" if has_dashboard() else None,
+            silence_logs=50,  # what matters becomes a result
+        )
+    except RuntimeError as error:
+        cause = _cause(error)
+        if cause is None or cause.filename is None:
+            raise
+        raise writing.failed(Path(cause.filename), cause) from error
+
+
+def _cause(error: BaseException | None) -> OSError | None:
+    """Why something of Dask's did not start, where the system refused it."""
+    while error is not None and not isinstance(error, OSError):
+        error = error.__cause__
+    return error
 
 
 def has_dashboard() -> bool:

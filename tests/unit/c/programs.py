@@ -77,6 +77,7 @@ from programs_values import (
     stale_error,
     unknown_operator,
 )
+from programs_volatile import FILES, VOLATILE
 
 from ember import program
 from ember.program import Program
@@ -141,6 +142,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     **IO,
     **MOVES,
     **RARE,
+    **VOLATILE,
 }
 
 
@@ -165,6 +167,8 @@ def write_all(folder: Path) -> None:
     (folder / "delegates_plain.pte").write_bytes(plain)
     blank = of(delegates, (f"{PLAN}.delegates[0]@1", 0))  # and others of its vtable
     (folder / "delegate_blank.pte").write_bytes(blank)
+    for name, make in FILES.items():
+        (folder / f"{name}.pte").write_bytes(make())
 
 
 if __name__ == "__main__":

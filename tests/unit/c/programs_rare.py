@@ -12,6 +12,7 @@ from ember.files.tensors import DType
 from ember.program import (
     Allocation,
     DelegateCall,
+    FreeCall,
     IntList,
     MoveCall,
     NamedData,
@@ -120,21 +121,21 @@ def nowhere_in_a_list() -> Program:
     return m.program()
 
 
-def fixed_lists() -> Program:
+def fixed_lists(calls: int) -> Program:
     """Calls that share a long list, and nothing that changes."""
     m = Maker()
     y = m.tensor(1)
     listed = m.value(TensorList((m.tensor(1),) * 2000))
-    for _ in range(12):
+    for _ in range(calls):
         m.call("probe.out", listed, y)
+    m.add(FreeCall(y))  # so it is loaded as a method in which something may change
     m.give(y)
     return m.program()
 
 
-def spent(kind: str) -> Callable[[], Program]:
-    """Calls use up what lists may cost, but for less than the last call needs: for its
-    arguments, or for its list the second time."""
-    needs = range(20, 200) if kind == "arguments" else range(320, 560)
+def spent(kind: str, needs: range) -> Callable[[], Program]:
+    """Calls use up what lists may cost, but for what is in `needs`. The last call needs
+    200 for its arguments, or its list twice."""
 
     def build() -> Program:
         for calls in range(1, 60):
@@ -188,7 +189,8 @@ RARE = {
     "deepest": deepest,
     "empty_move": empty_move,
     "empty_nowhere": empty_nowhere,
-    "fixed_lists": fixed_lists,
+    "few_fixed_lists": lambda: fixed_lists(6),
+    "fixed_lists": lambda: fixed_lists(12),
     "matrix": matrix,
     "nowhere_in_a_list": nowhere_in_a_list,
     "nul_in_a_name": nul_in_a_name,
@@ -197,6 +199,7 @@ RARE = {
     "plain_state": plain_state,
     "released": released,
     "second_on_device": second_on_device,
-    "spent_on_arguments": spent("arguments"),
-    "spent_on_lists": spent("lists"),
+    "all_for_arguments": spent("arguments", range(200, 201)),
+    "spent_on_arguments": spent("arguments", range(20, 200)),
+    "spent_on_lists": spent("lists", range(320, 560)),
 }

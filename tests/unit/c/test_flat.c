@@ -2,6 +2,8 @@
 // FlatBuffers that are as short as they can be: what reads to their last byte.
 #include "flat.h"
 
+#include <string.h>
+
 #include "check.h"
 
 #define NUMBER FLAT(0, FLAT_U32) // the only field that is asked for
@@ -64,5 +66,20 @@ static void a_prefix_comes_first(void) {
     CHECK(ember_flat_compare(string, "b", 1) < 0);
 }
 
-TESTS(TEST(eight_bytes_may_be_a_table), TEST(a_vtable_may_be_last),
+// Memory of a reader may be that of another file's.
+static void no_layout_is_known_at_first(void) {
+    static const uint32_t words[] = {4, 4};
+    const ember_bytes_t bytes = {(const uint8_t *)words, sizeof(words)};
+    ember_flat_t flat;
+    memset(&flat, 0xA5, sizeof(flat));
+    ember_flat_begin(&flat, &bytes, NULL);
+    for (uint32_t i = 0; i < EMBER_LAYOUTS; i++) {
+        for (uint32_t k = 0; k < 2; k++) {
+            CHECK_EQ(flat.layouts[i][k].vtable, 0);
+            CHECK_EQ(flat.layouts[i][k].most, 0);
+        }
+    }
+}
+
+TESTS(TEST(no_layout_is_known_at_first), TEST(eight_bytes_may_be_a_table), TEST(a_vtable_may_be_last),
       TEST(a_field_may_be_last), TEST(items_end), TEST(a_prefix_comes_first))

@@ -114,8 +114,10 @@ static void orders_of_the_same_memory_are_one(void) {
 static void caller_binds_memory(void) {
     subject_t subject;
     start(&subject, "bound_by_caller.pte");
-    CHECK_EQ(execute(&subject), EMBER_BAD_ARGUMENT);
-    CHECK_EQ(subject.error.instruction, 0);
+    for (int turn = 0; turn < 2; turn++) { // a failure is not taken for a success
+        CHECK_EQ(execute(&subject), EMBER_BAD_ARGUMENT);
+        CHECK_EQ(subject.error.instruction, 0);
+    }
     float *a = test_alloc(8), *b = test_alloc(8), *y = test_alloc(8);
     a[0] = 1, a[1] = 2, b[0] = 10, b[1] = 20;
     CHECK_EQ(set(&subject, 0, 2, a), EMBER_OK);

@@ -74,11 +74,13 @@ static void rare_programs_load_or_are_refused(void) {
     check_loads("plain_state.pte", EMBER_OK, EMBER_OK);
     check_loads("on_the_cpu.pte", EMBER_OK, EMBER_OK);
     check_loads("nul_in_a_name.pte", EMBER_UNSUPPORTED, EMBER_OK);
+    check_loads("all_for_arguments.pte", EMBER_OK, EMBER_OK);
     check_loads("spent_on_arguments.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     check_loads("spent_on_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     toy_probe = read_the_list;
     check_loads("nowhere_in_a_list.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     toy_probe = count_the_list;
+    check_loads("few_fixed_lists.pte", EMBER_OK, EMBER_OK);
     check_loads("fixed_lists.pte", EMBER_BAD_PROGRAM, EMBER_OK);
     toy_probe = NULL;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "method_state.h"
 #include "subject.h"
 #include "toys.h"
 
@@ -234,6 +235,26 @@ static void later_failures_do_not_matter(void) {
 #endif
 }
 
-TESTS(TEST(scalars_are_read), TEST(lists_are_read), TEST(tensors_are_read),
+// Old programs have a segment of constants without any, beside those in the file.
+static void a_single_offset_is_of_no_constant(void) {
+    static const uint32_t offset[] = {1, 0, 0};
+    const ember_offsets_t offsets = {(const uint8_t *)offset, {NULL, 0}};
+    subject_t subject;
+    ember_value_t value;
+    ember_plan_tensor_t plan;
+    CHECK_EQ(subject_open(&subject, "constants_inline.pte"), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_OK);
+    ember_method_t *method = &subject.method;
+    const uint8_t *body = ember_method_body(method, 1, &value);
+    CHECK(ember_plan_tensor(&method->flat, body, &plan));
+    CHECK(plan.buffer > 0 && plan.allocation == NULL);
+    const ember_bytes_t data =
+        ember_plan_data(&method->flat, &subject.program, &plan, &offsets);
+    CHECK(data.data != NULL && data.size == 2 * sizeof(float));
+    CHECK_EQ(method->flat.status, EMBER_OK);
+    subject_close(&subject);
+}
+
+TESTS(TEST(a_single_offset_is_of_no_constant), TEST(scalars_are_read), TEST(lists_are_read), TEST(tensors_are_read),
       TEST(wrong_kinds_are_refused), TEST(int_lists_are_bounded),
       TEST(later_failures_do_not_matter))

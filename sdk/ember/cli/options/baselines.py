@@ -75,7 +75,7 @@ class Check:
         return self._regressions.check(results, options, timeout_s)
 
     def store(self) -> None:
-        if self._path is None or not self._stores:
+        if self._path is None or not self._stores or self._regressions.unmeasured:
             return
         joined = baseline.joined(self._old, self._regressions.measured)
         text = json.dumps(baseline.document(joined), indent=1)
@@ -85,6 +85,13 @@ class Check:
         if self._path is None:
             return
         regressions, file = self._regressions, plain(str(self._path))
+        if self._stores and regressions.unmeasured:
+            missing = counted(regressions.unmeasured, "case")
+            console.print(
+                f"{file} is not written: {missing} could not be measured",
+                soft_wrap=True,
+            )
+            return
         if self._stores:
             count = sum(map(len, regressions.measured.values()))
             console.print(f"stored {counted(count, 'case')} in {file}", soft_wrap=True)
