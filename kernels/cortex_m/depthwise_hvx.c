@@ -40,8 +40,7 @@ static places_t places_of(const ember_depthwise_hvx_t *s) {
     at.numbers = at.weights + s->sharing * taps * line;
     at.line = at.numbers + line * EMBER_NUMBERS_HVX;
     at.nearest = at.line + (s->packed != NULL ? 0 : FOUR * line + EMBER_HVX);
-    at.words =
-        at.nearest + (s->conv.rows == EMBER_ROWS_REAL ? AT_ONCE * EMBER_HVX : 0);
+    at.words = at.nearest + (s->conv.rows == EMBER_ROWS_REAL ? AT_ONCE * EMBER_HVX : 0);
     at.image = at.words + (int64_t)s->groups * s->pitch * WORD + 2 * WORDS;
     at.all = at.image + (int64_t)s->rows * s->pitch + 3 * EMBER_HVX;
     return at;
@@ -516,7 +515,8 @@ static __attribute__((noinline)) void again(const row_t *row, const int8_t *word
     const HVX_Vector *nearest = row->nearest;
 
     for (int32_t n = 0; n < blocks; n++) {
-        if (n % 4 == 0 && blocks - n >= 4 && !is_in_doubt(row, least_of(nearest + n, 4))) {
+        if (n % 4 == 0 && blocks - n >= 4 &&
+            !is_in_doubt(row, least_of(nearest + n, 4))) {
             n += 3;
         } else if (is_in_doubt(row, ember_hvx_load(nearest + n))) {
             HVX_Vector sums[FOUR];
@@ -691,16 +691,18 @@ INLINE void run_line(const row_t *row, const int8_t *words, const int8_t *weight
 }
 
 // Apart, for the sake of registers.
-static __attribute__((noinline)) void
-run_inside(const row_t *row, const int8_t *words, const int8_t *weights,
-           const HVX_Vector *numbers, int8_t *y, int32_t step, int32_t count) {
+static __attribute__((noinline)) void run_inside(const row_t *row, const int8_t *words,
+                                                 const int8_t *weights,
+                                                 const HVX_Vector *numbers, int8_t *y,
+                                                 int32_t step, int32_t count) {
     run_line(row, words, weights, numbers, y, step, count, true);
 }
 
 // The last of which may go beyond the end.
-static __attribute__((noinline)) void
-run_to_end(const row_t *row, const int8_t *words, const int8_t *weights,
-           const HVX_Vector *numbers, int8_t *y, int32_t step, int32_t count) {
+static __attribute__((noinline)) void run_to_end(const row_t *row, const int8_t *words,
+                                                 const int8_t *weights,
+                                                 const HVX_Vector *numbers, int8_t *y,
+                                                 int32_t step, int32_t count) {
     run_line(row, words, weights, numbers, y, step, count, false);
 }
 

@@ -16,7 +16,7 @@ typedef struct ember_ending_hvx {
     HVX_Vector least; // sums below it, and above `most`, have results beyond int8
     HVX_Vector most;
     HVX_Vector factor;
-    HVX_Vector start; // of moved sums: a half, the error and the zero point
+    HVX_Vector start;    // of moved sums: a half, the error and the zero point
     HVX_Vector fraction; // the bits of a fraction
     int32_t left;        // bits that sums are moved by
     int32_t places;      // of a fraction: up to EMBER_PLACES_HVX
