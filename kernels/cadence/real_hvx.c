@@ -8,7 +8,7 @@
 #include "kernels/cortex_m/float_hvx.h"
 #include "kernels/cortex_m/real_s8.h"
 
-enum { BIAS = 127, LEADING = 1 << EMBER_SIGNIFICAND_BITS };
+enum { BIAS = 127, LEADING = 1 << EMBER_SIGNIFICAND_BITS, LANES = 32 };
 enum { LAST_PLACES = 4, BEYOND = 3 }; // errors; results behind the last that is int8
 enum { FAR_MOST = 1 << 28 };          // of sums
 
@@ -45,6 +45,16 @@ static void scale_exact(const ember_ending_hvx_t *ending, HVX_Vector *sums,
             number = Q6_Vw_vadd_VwVw(exact(sum, &by, &inverse), zero_point);
         }
         ember_hvx_store(sums + i, number);
+    }
+}
+
+static void scale_lane(const ember_ending_hvx_t *ending, const int32_t *sums,
+                       int8_t *results) {
+    const ember_real_hvx_t *real = ((const ember_real_ending_hvx_t *)ending)->real;
+
+    for (int32_t i = 0; i < EMBER_HVX / LANES; i++) {
+        results[i] =
+            ember_real_s8(sums[i * LANES], real->by, real->inverse, real->zero_point);
     }
 }
 
@@ -127,6 +137,7 @@ ember_real_ending_hvx_t ember_real_ending_hvx(const ember_real_hvx_t *real) {
                 .places = real->places,
                 .doubt = real->doubt,
                 .exact = scale_exact,
+                .lane = scale_lane,
             },
         .real = real,
     };

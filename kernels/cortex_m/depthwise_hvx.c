@@ -507,6 +507,28 @@ INLINE HVX_Vector least_of(const HVX_Vector *nearest, int32_t count) {
     return least;
 }
 
+// Outputs of a block that has `counts` of doubts: mostly one.
+INLINE void settle(const row_t *row, HVX_Vector *sums, HVX_Vector counts, int8_t *y) {
+    const ember_ending_hvx_t *ending = row->ending;
+    int8_t results[FOUR];
+
+    if (ember_last_count_hvx(counts) != WORD) {
+        ending->exact(ending, sums, FOUR);
+        store_blocks(row, sums, y, 0, 1, false, false);
+        return;
+    }
+    const HVX_Vector before =
+        Q6_Vb_prefixsum_Q(Q6_Q_vcmp_eq_VwVw(counts, Q6_V_vzero()));
+    const int32_t lane = ember_last_count_hvx(before) / WORD;
+    ending->lane(ending, (const int32_t *)(const void *)sums + lane, results);
+    y += lane;
+    for (int32_t v = 0; v < FOUR; v++, y += EMBER_HVX / WORD) {
+        if (y < row->end) {
+            *y = results[v];
+        }
+    }
+}
+
 // Those of `blocks` that the ending left in doubt, exactly.
 static __attribute__((noinline)) void again(const row_t *row, const int8_t *words,
                                             const int8_t *weights,
@@ -518,11 +540,14 @@ static __attribute__((noinline)) void again(const row_t *row, const int8_t *word
         if (n % 4 == 0 && blocks - n >= 4 &&
             !is_in_doubt(row, least_of(nearest + n, 4))) {
             n += 3;
-        } else if (is_in_doubt(row, ember_hvx_load(nearest + n))) {
+            continue;
+        }
+        const HVX_Vector counts =
+            ember_counts_below_hvx(ember_hvx_load(nearest + n), row->ending->doubt);
+        if (ember_last_count_hvx(counts) != 0) {
             HVX_Vector sums[FOUR];
             add_blocks(row, words + n * step * WORD, weights, numbers, step, 1, sums);
-            row->ending->exact(row->ending, sums, FOUR);
-            store_blocks(row, sums, y + n * step, step, 1, false, false);
+            settle(row, sums, counts, y + n * step);
         }
     }
 }

@@ -24,14 +24,22 @@ typedef struct ember_ending_hvx {
     // Sums become results, in place; some are in doubt.
     void (*exact)(const struct ember_ending_hvx *ending, HVX_Vector *sums,
                   int32_t count);
+    // Four sums, the same lane of as many vectors, become results.
+    void (*lane)(const struct ember_ending_hvx *ending, const int32_t *sums,
+                 int8_t *results);
 } ember_ending_hvx_t;
 
-// Whether a word, none of which is negative, is below `bound`: the bytes of those that
-// are, counted up to the last.
+// Bytes of words, none of which is negative, below `bound`: counted up to each.
+INLINE HVX_Vector ember_counts_below_hvx(HVX_Vector x, int32_t bound) {
+    return Q6_Vb_prefixsum_Q(Q6_Q_vcmp_gt_VuwVuw(Q6_V_vsplat_R(bound), x));
+}
+
+INLINE int32_t ember_last_count_hvx(HVX_Vector counts) {
+    return (int32_t)((uint32_t)Q6_R_vextract_VR(counts, EMBER_HVX - 4) >> 24);
+}
+
 INLINE bool ember_is_any_below_hvx(HVX_Vector x, int32_t bound) {
-    const HVX_VectorPred below = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vsplat_R(bound), x);
-    const HVX_Vector counts = Q6_Vb_prefixsum_Q(below);
-    return (uint32_t)Q6_R_vextract_VR(counts, EMBER_HVX - 4) >> 24 != 0;
+    return ember_last_count_hvx(ember_counts_below_hvx(x, bound)) != 0;
 }
 
 // Sums whose results are beyond int8 become the first ones of those.
