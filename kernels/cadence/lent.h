@@ -78,17 +78,25 @@ ember_lent_after(const ember_lent_t *lent, const ember_conv_s8_t *conv, int32_t 
     }
 }
 
-// A kernel: STATE has a `lent`, and `conv` where engines keep it; PREPARE(state, conv,
-// node) and RUN(state) are those of a core, and choose the engine.
-#define EMBER_LENT_KERNEL(NAME, STATE, PREPARE, RUN, TURN, LAST)                       \
-    static int32_t run(void *state) {                                                  \
-        const STATE *s = state;                                                        \
-        ember_lent_weights(&s->lent, &s->conv, TURN);                                  \
+// Defines run_images(), of a kernel whose STATE has a `lent`, and `conv` where engines
+// keep it; RUN(state) computes an image that is not turned.
+#define EMBER_LENT_IMAGES(STATE, RUN, TURN)                                            \
+    static void run_images(const STATE *s) {                                           \
         for (int32_t n = 0; n < s->lent.batches; n++) {                                \
             ember_lent_before(&s->lent, &s->conv, n, TURN);                            \
             RUN(s);                                                                    \
             ember_lent_after(&s->lent, &s->conv, n, TURN);                             \
         }                                                                              \
+    }
+
+// A kernel: PREPARE(state, conv, node) and RUN(state) are those of a core, and choose
+// the engine.
+#define EMBER_LENT_KERNEL(NAME, STATE, PREPARE, RUN, TURN, LAST)                       \
+    EMBER_LENT_IMAGES(STATE, RUN, TURN)                                                \
+    static int32_t run(void *state) {                                                  \
+        const STATE *s = state;                                                        \
+        ember_lent_weights(&s->lent, &s->conv, TURN);                                  \
+        run_images(s);                                                                 \
         return EMBER_OK;                                                               \
     }                                                                                  \
     static ember_status_t prepare(ember_node_t *node, void *state) {                   \

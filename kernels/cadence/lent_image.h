@@ -17,16 +17,11 @@ EMBER_MUST_USE ember_status_t ember_lent_output(ember_lent_t *lent,
                                                 ember_node_t *node, uint32_t out,
                                                 bool last, uint32_t steps);
 
-// A kernel: STATE has a `lent`, and `conv` where engines keep it; RUN(state) computes
-// what is not turned.
+// A kernel: PREPARE(state, node) reads the call.
 #define EMBER_LENT_IMAGE_KERNEL(NAME, STATE, PREPARE, RUN, TURN)                       \
+    EMBER_LENT_IMAGES(STATE, RUN, TURN)                                                \
     static int32_t run(void *state) {                                                  \
-        const STATE *s = state;                                                        \
-        for (int32_t n = 0; n < s->lent.batches; n++) {                                \
-            ember_lent_before(&s->lent, &s->conv, n, TURN);                            \
-            RUN(s);                                                                    \
-            ember_lent_after(&s->lent, &s->conv, n, TURN);                             \
-        }                                                                              \
+        run_images(state);                                                             \
         return EMBER_OK;                                                               \
     }                                                                                  \
     static ember_status_t prepare(ember_node_t *node, void *state) {                   \

@@ -236,7 +236,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (y.dtype != x.dtype || ember_class_of(x.dtype) == EMBER_CLASS_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "convolution: dtypes differ");
     }
-    for (uint32_t i = 0; i < EMBER_STEPS_ANY; i++) { // a tap adds to two gradients
+    // A tap adds to two gradients.
+    for (uint32_t i = 0; i < EMBER_STEPS_ANY; i++) { // 64 bits hold no product
         ember_conv_work(&s->conv, node, y.numel);
     }
     s->conv.y = ember_conv_operand(&y);

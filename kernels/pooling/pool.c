@@ -162,7 +162,7 @@ static ember_status_t set_results(ember_pool_t *pool, ember_node_t *node,
     ember_node_work(node, y.numel,
                     args->kernel == 0 ? CUTTING_STEPS : EMBER_STEPS_RESULT);
     if (args->gradient) { // elements are added one by one
-        for (uint32_t i = 1; i < EMBER_STEPS_ANY; i++) {
+        for (uint32_t i = 1; i < EMBER_STEPS_ANY; i++) { // 64 bits hold no product
             ember_node_work(node, y.numel, taps);
         }
     }

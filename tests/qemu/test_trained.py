@@ -15,20 +15,19 @@ import pytest
 from ember import paths
 
 TOOL = paths.root() / "tools" / "trained"
-_spec = importlib.util.spec_from_file_location("trained", TOOL / "__main__.py")
-assert _spec is not None and _spec.loader is not None
-trained = importlib.util.module_from_spec(_spec)
-sys.modules["trained"] = trained
-_spec.loader.exec_module(trained)
 PAGE = paths.root() / "docs" / "trained-models.md"
 
 
-def _measuring() -> types.ModuleType:
-    spec = importlib.util.spec_from_file_location("measuring", TOOL / "measure.py")
+def _loaded(name: str, file: str) -> types.ModuleType:
+    spec = importlib.util.spec_from_file_location(name, TOOL / file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
+
+
+trained = _loaded("trained", "__main__.py")
 
 
 def packages() -> dict[str, tuple[str, ...]]:
@@ -93,7 +92,7 @@ def test_a_network_runs_on_a_board(mode: str, tmp_path: Path) -> None:
 @pytest.mark.export
 def test_a_session_starts_with_the_state_of_the_start() -> None:
     torch = pytest.importorskip("torch")
-    measure = _measuring()
+    measure = _loaded("measuring", "measure.py")
 
     class Counter(torch.nn.Module):
         def __init__(self) -> None:

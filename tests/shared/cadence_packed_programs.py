@@ -4,15 +4,11 @@ cores with DSP instructions, on a computer where no such kernel is chosen."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from benchmarks.hvx_layers import Convolution
-from cadence_panel_programs import Layer
-from panel_programs import needs
+from cadence_panel_programs import Layer, of_both_layouts, packed_for
 
-from ember.plan import trim
 from ember.program import Program
-from ember.select import cadence_packed, panels
+from ember.select import cadence_packed
 
 # Of either layout: rows of taps that are fours or end in zeros, taps beside the image
 # and across it, an odd number of outputs, strides, and pixels that are the columns.
@@ -26,22 +22,9 @@ _CONVOLUTIONS = {
     "one_channel": Convolution(1, 4, 6, 7, kernel=4),
     "one_pixel": Convolution(8, 8, 1, 1),
 }
-LAYERS = {
-    f"{name}_{'last' if last else 'first'}": Layer(convolution, last)
-    for name, convolution in _CONVOLUTIONS.items()
-    for last in (True, False)
-}
+LAYERS = of_both_layouts(_CONVOLUTIONS)
 
 
 def packed(layer: Layer) -> Program | None:
     """As if the kernel with DSP instructions were chosen for each call."""
-    made = layer.model.program
-    (kernel,) = (
-        name for name, last in cadence_packed.KERNELS.items() if last == layer.last
-    )
-    chosen = [
-        replace(need, calls=tuple(replace(call, kernel=kernel) for call in need.calls))
-        for need in needs(made)
-    ]
-    after = panels.packed(made, chosen, {kernel})
-    return after and trim.trimmed(after)
+    return packed_for(layer, cadence_packed.KERNELS)

@@ -4,6 +4,7 @@ computer where no such kernel is chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,19 +42,29 @@ _CONVOLUTIONS = {
     "depthwise_shared": Convolution(16, 16, 36, 9, depthwise=True),
     "depthwise_5x5": Convolution(8, 8, 9, 8, kernel=5, stride=2, depthwise=True),
 }
-LAYERS = {
-    f"{name}_{'last' if last else 'first'}": Layer(convolution, last)
-    for name, convolution in _CONVOLUTIONS.items()
-    for last in (True, False)
-}
+
+
+def of_both_layouts(convolutions: Mapping[str, Convolution]) -> dict[str, Layer]:
+    return {
+        f"{name}_{'last' if last else 'first'}": Layer(convolution, last)
+        for name, convolution in convolutions.items()
+        for last in (True, False)
+    }
+
+
+LAYERS = of_both_layouts(_CONVOLUTIONS)
 
 
 def packed(layer: Layer) -> Program | None:
     """As if the kernel for Hexagon's vectors were chosen for each call."""
+    return packed_for(layer, cadence_panels.KERNELS)
+
+
+def packed_for(layer: Layer, kernels: Mapping[str, bool]) -> Program | None:
+    """As if that of the kernels (whether channels are innermost) were chosen for each
+    call that has the layout."""
     made = layer.model.program
-    (kernel,) = (
-        name for name, last in cadence_panels.KERNELS.items() if last == layer.last
-    )
+    (kernel,) = (name for name, last in kernels.items() if last == layer.last)
     chosen = [
         replace(need, calls=tuple(replace(call, kernel=kernel) for call in need.calls))
         for need in needs(made)

@@ -126,7 +126,7 @@ def stored(path: Path) -> bytes:
 
 
 def archived(path: Path) -> bytes:
-    """What an archive has, all of which can be read; PyTorch numbers graphs by chance."""
+    """What an archive has, all of it readable; PyTorch numbers graphs by chance."""
     with zipfile.ZipFile(path) as archive:
         parts = [(name, len(archive.read(name))) for name in archive.namelist()]
     return repr(parts).encode()

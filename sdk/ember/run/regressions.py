@@ -22,7 +22,7 @@ class Regressions:
     measured: dict[str, dict[str, Figures]] = field(default_factory=dict)
     changes: list[FigureChange] = field(default_factory=list)
     unknown: list[Outcome] = field(default_factory=list)  # not in the baseline
-    unmeasured: int = 0  # cases that passed
+    unmeasured: int = 0  # cases that passed, but have no figures
 
     def check(
         self,

@@ -308,8 +308,8 @@ static void count_prepares(ember_node_t *node) {
     ember_node_work(node, times, 1);
 }
 
-// Budgets have 64 bits; calls that did not change are not prepared again.
-static void a_call_borrows_from_the_upper_half(void) {
+// A call that did not change is not prepared again, and charged each time.
+static void budgets_have_64_bits(void) {
     subject_t subject;
     ember_method_t *method = &subject.method;
     const uint64_t upper = UINT64_C(1) << 32;
@@ -395,11 +395,11 @@ static void doubles_are_kept_in_all_bits(void) {
 
 TESTS(TEST(a_loop_costs_what_comes_again), TEST(calls_that_change_state_theirs_apart),
       TEST(calls_are_charged_as_they_are_prepared),
-      TEST(the_longest_calls_are_charged_each_time),
-      TEST(a_call_borrows_from_the_upper_half), TEST(a_loop_charges_calls_that_change),
-      TEST(scalars_are_not_planned), TEST(dims_count_from_both_ends),
-      TEST(what_is_absent_reads_as_zero), TEST(wrong_kinds_read_as_nothing),
-      TEST(work_of_all_calls_is_added), TEST(the_largest_scratch_counts),
-      TEST(blocks_of_scratch_follow_each_other), TEST(credit_may_be_spent_to_the_last),
-      TEST(what_is_not_bound_yet_is_no_failure), TEST(work_has_a_most),
-      TEST(empty_dimensions_are_walked_once), TEST(doubles_are_kept_in_all_bits))
+      TEST(the_longest_calls_are_charged_each_time), TEST(budgets_have_64_bits),
+      TEST(a_loop_charges_calls_that_change), TEST(scalars_are_not_planned),
+      TEST(dims_count_from_both_ends), TEST(what_is_absent_reads_as_zero),
+      TEST(wrong_kinds_read_as_nothing), TEST(work_of_all_calls_is_added),
+      TEST(the_largest_scratch_counts), TEST(blocks_of_scratch_follow_each_other),
+      TEST(credit_may_be_spent_to_the_last), TEST(what_is_not_bound_yet_is_no_failure),
+      TEST(work_has_a_most), TEST(empty_dimensions_are_walked_once),
+      TEST(doubles_are_kept_in_all_bits))

@@ -85,6 +85,9 @@ SOME |= {"platformio": 151, "flash": 67, "dry run": 59, "sweep": 17}
 def prepare(work: Path, name: str) -> None:
     """What a command needs besides the digits."""
     work.mkdir(parents=True)
+    if name in EXPORTS:
+        prepare_export(work)
+        return
     shutil.copy(DIGITS, work)
     if name == "sign":
         assert cli.main(["keygen", str(work / "key.pem")]) == 0
@@ -124,7 +127,6 @@ def test_every_command_is_here() -> None:
 
 
 def prepare_export(work: Path) -> None:
-    work.mkdir(parents=True)
     (work / "net.py").write_text(NET)
     samples = np.random.default_rng(0).standard_normal((4, 1, 6))
     np.save(work / "samples.npy", samples.astype("float32"))
@@ -133,7 +135,8 @@ def prepare_export(work: Path) -> None:
 def check(folder: Path, name: str, step: int, fault: str = "full") -> None:
     root = folder / "root"
     prepare(root / "work", name)
-    found = write_faults.faults(root, COMMANDS[name], fault, step, paths.cache())
+    words = (COMMANDS | EXPORTS)[name]
+    found = write_faults.faults(root, words, fault, step, paths.cache())
     assert found.writes > 2
     assert found.problems == []
 
@@ -166,11 +169,7 @@ def test_a_write_of_an_export_fails(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, step: int
 ) -> None:
     monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path))  # PyTorch leaves it
-    root = tmp_path / "root"
-    prepare_export(root / "work")
-    found = write_faults.faults(root, EXPORTS[name], "full", step, paths.cache())
-    assert found.writes > 2
-    assert found.problems == []
+    check(tmp_path, name, step)
 
 
 @pytest.mark.slow
