@@ -33,11 +33,11 @@ static bool find_blocks(const ember_tensor_t *tensor, ember_norm_vector_t *vecto
     return true;
 }
 
-static void set_vector(ember_node_t *node, const ember_tensor_t *tensor, bool there,
+static void set_vector(ember_node_t *node, const ember_tensor_t *tensor,
                        ember_norm_vector_t *vector) {
-    *vector = (ember_norm_vector_t){tensor->data,         1,    1, tensor->dtype,
-                                    tensor->element_size, there};
-    if (there && ember_node_status(node) == EMBER_OK && !find_blocks(tensor, vector)) {
+    *vector = (ember_norm_vector_t){tensor->data,         1,   1, tensor->dtype,
+                                    tensor->element_size, true};
+    if (ember_node_status(node) == EMBER_OK && !find_blocks(tensor, vector)) {
         (void)ember_node_fail(node, EMBER_UNSUPPORTED,
                               "normalisation: order of a parameter's dimensions");
     }
@@ -51,14 +51,18 @@ void ember_norm_vector(ember_node_t *node, uint32_t arg, uint32_t count,
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                               "normalisation: a parameter has the wrong size");
     }
-    set_vector(node, &tensor, there, vector);
+    if (there) {
+        set_vector(node, &tensor, vector);
+    } else {
+        *vector = (ember_norm_vector_t){.there = false};
+    }
 }
 
 void ember_norm_output(ember_node_t *node, uint32_t arg, uint32_t rank,
                        const int32_t *sizes, ember_norm_vector_t *vector) {
     ember_tensor_t tensor;
     ember_node_output(node, arg, rank, sizes, &tensor);
-    set_vector(node, &tensor, true, vector);
+    set_vector(node, &tensor, vector);
 }
 
 // The position of element `i`.

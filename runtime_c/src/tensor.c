@@ -14,11 +14,11 @@ uint32_t ember_dtype_size(uint32_t dtype) {
 }
 
 void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides) {
-    int32_t stride = 1;
+    int32_t stride = tensor->numel != 0 ? 1 : 0;
     for (uint32_t i = tensor->rank; i-- > 0;) {
         const uint32_t dim = tensor->dim_order[i];
         strides[dim] = stride;
-        stride *= tensor->sizes[dim] > 0 ? tensor->sizes[dim] : 1;
+        stride *= tensor->sizes[dim];
     }
 }
 

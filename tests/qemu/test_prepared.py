@@ -12,6 +12,7 @@ import pytest
 from ember import build, cli, paths
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.kernels.rules import Rules
 from ember.run import run
 
 pytestmark = pytest.mark.qemu
@@ -155,3 +156,54 @@ def test_nothing_is_said_where_something_speaks_against_it(
     said, answer = said_by_build([CASES / name, "--board", board], capsys)
     assert "would take" not in said
     assert answer["prepared_saves"] == {}
+
+
+# Its state has bytes that nobody wrote, where the stack has an address.
+GAPS = """\
+#include "ember/node.h"
+
+typedef struct gaps {
+    const volatile void *unwritten[4];
+    uint8_t code;
+} gaps_t;
+
+static void clutter(void) {
+    const volatile void *volatile address[256];
+    for (uint32_t i = 0; i < 256; i++) {
+        address[i] = (const volatile uint8_t *)address + 7 * i;
+    }
+}
+
+__attribute__((noinline)) static void set_code(gaps_t *gaps) {
+    gaps->code = 3;
+}
+
+static int32_t run(void *state) {
+    (void)state;
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    clutter();
+    gaps_t gaps;
+    set_code(&gaps);
+    *(gaps_t *)state = gaps;
+    ember_tensor_t out;
+    ember_node_tensor(node, 3, &out);
+    return ember_node_status(node);
+}
+
+EMBER_KERNEL(gaps, gaps_t);
+"""
+
+
+def test_what_nobody_wrote_is_zero(tmp_path):
+    library = tmp_path / "kernels"
+    library.mkdir()
+    (library / "gaps.c").write_text(GAPS)
+    (library / "kernels.yaml").write_text("[{op: add.out, kernels: [gaps]}]\n")
+    rules = Rules(folders=(library,))
+    options = build.Options(prepared=True, rules=rules)
+    build.build(CASES / "op_add", M4, out=tmp_path / "out", options=options)
+    constants = (tmp_path / "out" / "4-package" / "model_data.c").read_text()
+    assert "state_0_0[5] = {0, 0, 0, 0, 3};" in constants

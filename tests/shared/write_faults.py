@@ -19,6 +19,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -101,6 +102,8 @@ def tree(folder: Path) -> Tree:
 def content(path: Path) -> bytes:
     if path.suffix == ".sqlite":
         return stored(path)
+    if path.suffix == ".etrecord" and zipfile.is_zipfile(path):
+        return archived(path)
     text = path.read_bytes()
     varies = VARIES.get(path.suffix)
     return varies.sub(rb"\1 0", text) if varies else text
@@ -120,6 +123,13 @@ def stored(path: Path) -> bytes:
             if key not in ("began", "ended", "seconds", "worker")
         ]
     return repr(rows).encode()
+
+
+def archived(path: Path) -> bytes:
+    """What an archive has, all of it readable; PyTorch numbers graphs by chance."""
+    with zipfile.ZipFile(path) as archive:
+        parts = [(name, len(archive.read(name))) for name in archive.namelist()]
+    return repr(parts).encode()
 
 
 def restore(folder: Path, kept: Path) -> None:

@@ -56,7 +56,7 @@ static inline size_t ember_tensor_bytes(const ember_tensor_t *tensor) {
 }
 
 // Writes the stride of each dimension to `strides` (rank,), in elements, in
-// logical order. A dimension of size 0 counts as 1, as in PyTorch.
+// logical order; 0 where the tensor has no elements. In bytes, they fit in 31 bits.
 void ember_tensor_strides(const ember_tensor_t *tensor, int32_t *strides);
 
 // True if elements are in logical order, ignoring dimensions of size 1.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // See prepared.h. As sdk/ember/build/prepared.py does, a word of a state that is the
 // same at both places is a number; one that differs is an address, and the distance
-// tells of which region.
+// tells of which region. Unlike there, where the compiler sets them to zero, bytes
+// between members may be anything.
 #include "prepared.h"
 
 #include <stdio.h>
@@ -109,34 +110,63 @@ static size_t state_size(ember_run_fn run) {
     abort();
 }
 
-// The address at place `to` that has the distance from `first` that `second` has.
-static uintptr_t moved(const place_t *places, uint32_t count, uintptr_t first,
-                       uintptr_t second) {
-    for (uint32_t i = 0; i < count; i++) {
-        if (second - first == (uintptr_t)places[1].at[i] - (uintptr_t)places[0].at[i]) {
-            return first - (uintptr_t)places[0].at[i] + (uintptr_t)places[2].at[i];
-        }
+// The region that moved by `distance` between two places; `count`: none.
+static uint32_t region_of(const place_t *places, uint32_t count, uintptr_t distance) {
+    uint32_t i = 0;
+    while (i < count &&
+           distance != (uintptr_t)places[1].at[i] - (uintptr_t)places[0].at[i]) {
+        i++;
     }
-    fprintf(stderr, "ERROR: a word is neither a number nor an address\n");
-    abort();
+    return i;
 }
 
-static void move_state(const place_t *places, uint32_t count, const void *first,
-                       const void *second, size_t size) {
-    uint8_t *target =
-        (uint8_t *)moved(places, count, (uintptr_t)first, (uintptr_t)second);
+static uintptr_t in_third(const place_t *places, uint32_t region, uintptr_t first) {
+    return first - (uintptr_t)places[0].at[region] + (uintptr_t)places[2].at[region];
+}
+
+// Bytes between members are whatever the stack had, and may differ. If others do, the
+// results tell.
+static uintptr_t same_bytes(uintptr_t first, uintptr_t second) {
+    uintptr_t same = 0;
+    for (uintptr_t byte = 0xFF; byte != 0; byte <<= 8) {
+        same |= (first & byte) == (second & byte) ? first & byte : 0;
+    }
+    return same;
+}
+
+static uintptr_t third_word(const place_t *places, uint32_t count, uintptr_t first,
+                            uintptr_t second) {
+    const uint32_t region = region_of(places, count, second - first);
+    if (first == second || region == count) {
+        return same_bytes(first, second);
+    }
+    return in_third(places, region, first);
+}
+
+static void *third_state(const place_t *places, uint32_t count, const void *first,
+                         const void *second) {
+    const uintptr_t distance = (uintptr_t)second - (uintptr_t)first;
+    const uint32_t region = region_of(places, count, distance);
+    if (region == count) {
+        fprintf(stderr, "ERROR: a state is nowhere\n");
+        abort();
+    }
+    return (void *)in_third(places, region, (uintptr_t)first);
+}
+
+static void move_state(const place_t *places, uint32_t count, const ember_step_t *first,
+                       const ember_step_t *second, size_t size, uint8_t *target) {
+    const uint8_t *mine = first->state, *other = second->state;
     for (size_t at = 0; at + sizeof(uintptr_t) <= size; at += sizeof(uintptr_t)) {
         uintptr_t words[2];
-        memcpy(&words[0], (const uint8_t *)first + at, sizeof(words[0]));
-        memcpy(&words[1], (const uint8_t *)second + at, sizeof(words[1]));
+        memcpy(&words[0], mine + at, sizeof(words[0]));
+        memcpy(&words[1], other + at, sizeof(words[1]));
         __msan_unpoison(words, sizeof(words));
-        if (words[0] != words[1]) {
-            words[0] = moved(places, count, words[0], words[1]);
-        }
+        words[0] = third_word(places, count, words[0], words[1]);
         memcpy(target + at, &words[0], sizeof(words[0]));
     }
     const size_t whole = size / sizeof(uintptr_t) * sizeof(uintptr_t);
-    memcpy(target + whole, (const uint8_t *)first + whole, size - whole);
+    memcpy(target + whole, mine + whole, size - whole);
 }
 
 // The steps of the third place; the caller frees them.
@@ -149,10 +179,9 @@ static ember_step_t *prepare(place_t *places, const regions_t *regions) {
         const size_t size = state_size(mine->run);
         steps[i] = *mine;
         if (size > 0) {
-            move_state(places, regions->count, mine->state, other->state, size);
             steps[i].state =
-                (void *)moved(places, regions->count, (uintptr_t)mine->state,
-                              (uintptr_t)other->state);
+                third_state(places, regions->count, mine->state, other->state);
+            move_state(places, regions->count, mine, other, size, steps[i].state);
         }
     }
     memcpy(places[2].at[PROGRAM], places[0].at[PROGRAM], regions->size[PROGRAM]);

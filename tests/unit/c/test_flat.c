@@ -81,5 +81,6 @@ static void no_layout_is_known_at_first(void) {
     }
 }
 
-TESTS(TEST(no_layout_is_known_at_first), TEST(eight_bytes_may_be_a_table), TEST(a_vtable_may_be_last),
-      TEST(a_field_may_be_last), TEST(items_end), TEST(a_prefix_comes_first))
+TESTS(TEST(no_layout_is_known_at_first), TEST(eight_bytes_may_be_a_table),
+      TEST(a_vtable_may_be_last), TEST(a_field_may_be_last), TEST(items_end),
+      TEST(a_prefix_comes_first))

@@ -255,6 +255,6 @@ static void a_single_offset_is_of_no_constant(void) {
     subject_close(&subject);
 }
 
-TESTS(TEST(a_single_offset_is_of_no_constant), TEST(scalars_are_read), TEST(lists_are_read), TEST(tensors_are_read),
-      TEST(wrong_kinds_are_refused), TEST(int_lists_are_bounded),
-      TEST(later_failures_do_not_matter))
+TESTS(TEST(a_single_offset_is_of_no_constant), TEST(scalars_are_read),
+      TEST(lists_are_read), TEST(tensors_are_read), TEST(wrong_kinds_are_refused),
+      TEST(int_lists_are_bounded), TEST(later_failures_do_not_matter))

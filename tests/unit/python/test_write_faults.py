@@ -64,7 +64,7 @@ EXPORTS = {
         *("--calibrate", "samples.npy"),
         *("--out", "net.bpte", "--report", "report.html", *JSON),
     ),
-    "record": ("export", "net.py", "--out", "net.pte", "--etrecord", "net.bin"),
+    "record": ("export", "net.py", "--out", "net.pte", "--etrecord", "net.etrecord"),
 }
 NET = """
 import torch
