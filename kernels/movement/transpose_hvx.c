@@ -250,8 +250,8 @@ static int32_t merge(HVX_Vector *x, int32_t count, int32_t size, int32_t bytes) 
         count /= 2;
         bytes *= 2;
         for (int32_t k = 0; k < count; k++) {
-            const HVX_VectorPair both = Q6_W_vshuff_VVR(
-                ember_hvx_load(x + k + count), ember_hvx_load(x + k), -size);
+            const HVX_VectorPair both = Q6_W_vshuff_VVR(ember_hvx_load(x + k + count),
+                                                        ember_hvx_load(x + k), -size);
             ember_hvx_store(x + k, Q6_V_lo_W(both));
         }
     }
@@ -277,7 +277,8 @@ static void turn_rows(const matrix_t *s, uint8_t *to, const uint8_t *from,
     }
 }
 
-// --- many rows become whole vectors of columns ----------------------------------------
+// --- many rows become whole vectors
+// ---------------------------------------------------
 
 // A vector of row `i` of `rows`; anything behind the last.
 INLINE HVX_Vector row_of(const matrix_t *s, const uint8_t *from, const uint8_t *end,
