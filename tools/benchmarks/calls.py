@@ -91,8 +91,8 @@ def extremes(call: Call) -> Iterator[Call]:
     """What set-up, lines and tails cost.
 
     Sizes are all none, one, a few, or odd; each of them is long, beside ones, twos or
-    the others, or one. Lines have large numbers in no order, too; the call as it is, and
-    with a few, has these, small ones, and large ones beside tiny ones: sorting,
+    the others, or one. Lines have large numbers in no order, too; the call as it is,
+    and with a few, has these, small ones, and large ones beside tiny ones: sorting,
     remainders and software for floats take more for them.
     """
     sizes = call.sizes
@@ -103,8 +103,8 @@ def extremes(call: Call) -> Iterator[Call]:
     drawn += [{size: new} for size in sizes for new in (LONG, 1)]
     kept: list[tuple[Sizes, Draw | None]] = [(one, None) for one in drawn]
     kept += [(one, _apart) for one in lines]
-    for draw in (_apart, _near, _far):
-        kept += [({}, draw), (dict.fromkeys(sizes, FEW), draw)]
+    for draws in (_apart, _near, _wide, _far):
+        kept += [({}, draws), (dict.fromkeys(sizes, FEW), draws)]
     seen = set()
     for number, (one, draw) in enumerate(kept):
         key = draw, *(one.get(size, size) for size in sizes)
@@ -171,11 +171,21 @@ def _apart(value: types.Value, array: Array | None) -> Array | None:
 
 
 def _near(value: types.Value, array: Array | None) -> Array | None:
-    """Floats around one, where series have their terms; other numbers stay."""
+    """Floats around one, where series have their terms."""
+    return _spread(array, 0)
+
+
+def _wide(value: types.Value, array: Array | None) -> Array | None:
+    """Floats from about 2^-8 to 2^8."""
+    return _spread(array, 8)
+
+
+def _spread(array: Array | None, powers: int) -> Array | None:
     if array is None or array.dtype.kind != "f":
         return array
     seeded = np.random.default_rng(random.getrandbits(32))
-    return seeded.normal(size=array.shape).astype(array.dtype)
+    scale = np.exp2(seeded.uniform(-powers, powers, array.shape))
+    return (seeded.normal(size=array.shape) * scale).astype(array.dtype)
 
 
 def _far(value: types.Value, array: Array | None) -> Array | None:

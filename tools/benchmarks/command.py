@@ -206,9 +206,7 @@ def _work(options: argparse.Namespace, folder: Path) -> int:
     names = [options.board] if options.board else work.BOARDS
     others, texts = folder / "others", options.operators or ("",)
     work.write_others(others, texts)
-    measured = {
-        name: work.measure(name, others, options.jobs, texts) for name in names
-    }
+    measured = {name: work.measure(name, others, options.jobs, texts) for name in names}
     figures = {name: work.of(outcomes) for name, outcomes in measured.items()}
     table = output.table("operator", *(f">{name}" for name in figures))
     for operator in sorted({one for rows in figures.values() for one in rows}):

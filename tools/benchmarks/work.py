@@ -33,7 +33,7 @@ _CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
 FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
 MARGIN = 1.2  # other shapes, numbers and compilers, small changes of a kernel
 MOST_WORK = 20_000  # steps of a program that is drawn
-DRAWS, SEED = 3, 1  # random programs for each committed one
+DRAWS, SEED = 8, 1  # random programs for each committed one
 MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
 _DELEGATE = "delegate"
 _FACTORS = Path(__file__).with_name("work.json")
@@ -156,7 +156,10 @@ def write(found: Mapping[str, Factors], some: bool = False) -> None:
     """Boards that were not measured keep theirs, and so do operators if some were."""
     known = factors() if _FACTORS.exists() else {}
     kept = known if some else {}
-    merged = {**known, **{name: {**kept.get(name, {}), **found[name]} for name in found}}
+    merged = {
+        **known,
+        **{name: {**kept.get(name, {}), **found[name]} for name in found},
+    }
     merged = {name: dict(sorted(merged[name].items())) for name in merged}
     text = json.dumps({name: merged[name] for name in sorted(merged)}, indent=1)
     _FACTORS.write_text(f"{text}\n", encoding="utf-8")
