@@ -122,6 +122,8 @@ def quantizing() -> Sweep:
     x = torch.randn(size) * pick(1, 100, 1e6)
     if random.random() < 0.3:  # halves
         x = torch.randint(-300, 300, size).float() / 2
+    if random.random() < 0.2:
+        x[torch.rand(size) < 0.2] = torch.nan
     given = [*pick(ends(dtype), (-5, 100)), dtype]
     by = pick(scale(), 1.0)
     return call(

@@ -11,19 +11,17 @@ typedef struct state {
         ember_panels_s8_t panels;
     };
     ember_columns_hvx_t columns;
+    ember_real_hvx_t real;
 } state_t;
 
 // In portable C where the image lies at an address that vectors cannot read from.
 static void compute(const state_t *s) {
-    const ember_scales_s8_t *scales = &s->conv.scales;
-
     if (!ember_columns_hvx_aligned(&s->columns)) {
         ember_lent_panels_plain(&s->conv, ember_panels_s8_sum);
         return;
     }
-    const ember_real_hvx_t real =
-        ember_real_hvx(scales->scale, scales->inverse, scales->zero_point);
-    ember_columns_hvx_run(&s->columns, &real.ending);
+    const ember_real_ending_hvx_t ending = ember_real_ending_hvx(&s->real);
+    ember_columns_hvx_run(&s->columns, &ending.ending);
 }
 
 static ember_status_t prepare_state(state_t *s, ember_node_t *node) {
@@ -35,6 +33,8 @@ static ember_status_t prepare_state(state_t *s, ember_node_t *node) {
     }
     s->lent = call.lent;
     s->panels = call.whole;
+    s->real = ember_real_hvx(s->conv.scales.scale, s->conv.scales.inverse,
+                             s->conv.scales.zero_point);
     const ember_columns_form_hvx_t form = {
         .packed = (const int8_t *)s->panels.panels,
         .merged = s->panels.merged,

@@ -50,13 +50,13 @@ static void diagonalize(basis_t *b) {
 
     for (int32_t turn = 0; turn < ROTATIONS; turn++) {
         uint32_t best = 0;
-        float most = 0.0f;
-        for (uint32_t i = 0; i < N; i++) {
+        float most = ember_fabsf(b->d[0][1]);
+        for (uint32_t i = 1; i < N; i++) {
             const float size = ember_fabsf(b->d[pairs[i][0]][pairs[i][1]]);
             best = size > most ? i : best;
             most = size > most ? size : most;
         }
-        if (!(most >= NOTHING)) {
+        if (most < NOTHING) {
             return;
         }
         rotate(b, pairs[best][0], pairs[best][1], pairs[best][2]);

@@ -3,7 +3,6 @@
 #include "kernels/cadence/lent_hvx.h"
 
 #include "kernels/cadence/lent_plain.h"
-#include "kernels/cadence/real_hvx.h"
 #include "kernels/movement/transpose_hvx.h"
 
 enum { ENOUGH = 1024 }; // elements to turn with vectors
@@ -23,12 +22,7 @@ static bool takes_whole(const ember_lent_hvx_t *s) {
            ember_columns_hvx_merged(conv) == 1;
 }
 
-ember_status_t ember_lent_hvx_prepare(ember_lent_hvx_t *s, const ember_conv_s8_t *conv,
-                                      ember_node_t *node) {
-    s->conv = *conv;
-    if (!ember_real_hvx_takes(conv->scales.scale)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "cadence convolution: scale");
-    }
+static ember_status_t prepare_engine(ember_lent_hvx_t *s, ember_node_t *node) {
     if (s->lent.depthwise) {
         return ember_depthwise_hvx_prepare(&s->depthwise, node, 0);
     }
@@ -37,11 +31,28 @@ ember_status_t ember_lent_hvx_prepare(ember_lent_hvx_t *s, const ember_conv_s8_t
     }
     const bool whole = takes_whole(s);
     if (whole) {
-        s->lent.rows = conv->filters;
-        s->lent.columns = (int32_t)ember_conv_s8_taps(conv) * conv->depth;
+        s->lent.rows = s->conv.filters;
+        s->lent.columns = (int32_t)ember_conv_s8_taps(&s->conv) * s->conv.depth;
         s->lent.filters = 1;
     }
     return ember_columns_conv_hvx_prepare(&s->columns, node, whole);
+}
+
+ember_status_t ember_lent_hvx_prepare(ember_lent_hvx_t *s, const ember_conv_s8_t *conv,
+                                      ember_node_t *node) {
+    const ember_scales_s8_t *scales = &conv->scales;
+
+    s->conv = *conv;
+    if (!ember_real_hvx_takes(scales->scale)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "cadence convolution: scale");
+    }
+    const ember_status_t status = prepare_engine(s, node);
+    if (status == EMBER_OK) {
+        s->real = ember_real_within_hvx(
+            scales->scale, scales->inverse, scales->zero_point,
+            s->lent.depthwise ? ember_depthwise_hvx_bound(&s->depthwise) : 0);
+    }
+    return status;
 }
 
 // One multiplier stands for the factors that the engine reads.
@@ -73,18 +84,14 @@ static void run_groups(const ember_groups_hvx_t *s, const ember_ending_hvx_t *en
 }
 
 void ember_lent_hvx_run(const ember_lent_hvx_t *s) {
-    const ember_scales_s8_t *scales = &s->conv.scales;
-    const int32_t bound =
-        s->lent.depthwise ? ember_depthwise_hvx_bound(&s->depthwise) : 0;
-    const ember_real_hvx_t real = ember_real_within_hvx(scales->scale, scales->inverse,
-                                                        scales->zero_point, bound);
+    const ember_real_ending_hvx_t ending = ember_real_ending_hvx(&s->real);
 
     if (s->lent.depthwise) {
-        ember_depthwise_hvx_run(&s->depthwise, &real.ending);
+        ember_depthwise_hvx_run(&s->depthwise, &ending.ending);
     } else if (has_groups(s)) {
-        run_groups(&s->groups, &real.ending);
+        run_groups(&s->groups, &ending.ending);
     } else {
-        run_columns(&s->columns, &real.ending);
+        run_columns(&s->columns, &ending.ending);
     }
 }
 

@@ -4,6 +4,7 @@
 #define EMBER_KERNELS_CADENCE_LENT_HVX_H
 
 #include "kernels/cadence/lent.h"
+#include "kernels/cadence/real_hvx.h"
 #include "kernels/cortex_m/columns_hvx.h"
 #include "kernels/cortex_m/depthwise_hvx.h"
 #include "kernels/cortex_m/groups_hvx.h"
@@ -16,6 +17,7 @@ typedef struct ember_lent_hvx {
         ember_groups_hvx_t groups;
         ember_depthwise_hvx_t depthwise;
     };
+    ember_real_hvx_t real;
 } ember_lent_hvx_t;
 
 EMBER_MUST_USE ember_status_t ember_lent_hvx_prepare(ember_lent_hvx_t *s,

@@ -3,25 +3,28 @@
 #include "kernels/cadence/lent_products_hvx.h"
 
 #include "kernels/cadence/lent_products_plain.h"
-#include "kernels/cadence/real_hvx.h"
 
-ember_status_t ember_lent_products_hvx_prepare(ember_matmul_s8_hvx_t *s,
+ember_status_t ember_lent_products_hvx_prepare(ember_lent_products_hvx_t *s,
                                                ember_node_t *node) {
-    if (!ember_real_hvx_takes(ember_matmul_s8_scale(&s->matmul))) {
+    const ember_matmul_s8_t *matmul = &s->products.matmul;
+    const float scale = ember_matmul_s8_scale(matmul);
+
+    if (!ember_real_hvx_takes(scale)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cadence products: scale");
     }
-    return ember_matmul_s8_hvx_prepare(s, node);
+    s->real = ember_real_hvx(scale, 1.0f, matmul->c_offset);
+    return ember_matmul_s8_hvx_prepare(&s->products, node);
 }
 
 // Batches lie at addresses alike: rows that the engine takes as they are have a length
 // for that.
-void ember_lent_products_hvx_run(const ember_matmul_s8_hvx_t *s) {
-    const ember_real_hvx_t real =
-        ember_real_hvx(ember_matmul_s8_scale(&s->matmul), 1.0f, s->matmul.c_offset);
+void ember_lent_products_hvx_run(const ember_lent_products_hvx_t *s) {
+    const ember_real_ending_hvx_t ending = ember_real_ending_hvx(&s->real);
+    const ember_matmul_s8_hvx_t *products = &s->products;
 
-    if (!s->few && !ember_columns_hvx_aligned(&s->columns)) {
-        ember_lent_products_plain(&s->matmul);
+    if (!products->few && !ember_columns_hvx_aligned(&products->columns)) {
+        ember_lent_products_plain(&products->matmul);
     } else {
-        ember_matmul_s8_hvx_run(s, &real.ending);
+        ember_matmul_s8_hvx_run(products, &ending.ending);
     }
 }

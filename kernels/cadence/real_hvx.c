@@ -8,7 +8,7 @@
 #include "kernels/cortex_m/float_hvx.h"
 #include "kernels/cortex_m/real_s8.h"
 
-enum { BIAS = 127, LEADING = 1 << EMBER_SIGNIFICAND_BITS };
+enum { BIAS = 127, LEADING = 1 << EMBER_SIGNIFICAND_BITS, LANES = 32 };
 enum { LAST_PLACES = 4, BEYOND = 3 }; // errors; results behind the last that is int8
 enum { FAR_MOST = 1 << 28 };          // of sums
 
@@ -29,7 +29,7 @@ INLINE HVX_Vector exact(HVX_Vector sum, const ember_float_hvx_t *by,
 // Few vectors have the sum in doubt, and others take a third of the packets.
 static void scale_exact(const ember_ending_hvx_t *ending, HVX_Vector *sums,
                         int32_t count) {
-    const ember_real_hvx_t *real = (const ember_real_hvx_t *)ending;
+    const ember_real_hvx_t *real = ((const ember_real_ending_hvx_t *)ending)->real;
     const ember_float_hvx_t by =
         ember_float_hvx(Q6_V_vsplat_R((int32_t)ember_float_bits(real->by)));
     const ember_float_hvx_t inverse =
@@ -45,6 +45,16 @@ static void scale_exact(const ember_ending_hvx_t *ending, HVX_Vector *sums,
             number = Q6_Vw_vadd_VwVw(exact(sum, &by, &inverse), zero_point);
         }
         ember_hvx_store(sums + i, number);
+    }
+}
+
+static void scale_lane(const ember_ending_hvx_t *ending, const int32_t *sums,
+                       int8_t *results) {
+    const ember_real_hvx_t *real = ((const ember_real_ending_hvx_t *)ending)->real;
+
+    for (int32_t i = 0; i < EMBER_HVX / LANES; i++) {
+        results[i] =
+            ember_real_s8(sums[i * LANES], real->by, real->inverse, real->zero_point);
     }
 }
 
@@ -65,42 +75,33 @@ static product_t product_of(uint32_t x, uint32_t y) {
     return (product_t){(int32_t)(all >> (16 + carry)), exponents - 2 * BIAS + carry};
 }
 
-// Numbers that are in doubt for all sums.
-static ember_ending_hvx_t in_doubt(void) {
-    const HVX_Vector zero = Q6_V_vzero();
-    return (ember_ending_hvx_t){zero, zero, zero,      zero,       zero,
-                                0,    0,    INT32_MAX, scale_exact};
-}
-
-// `both` is scale times inverse, from 2^-22 to 1/2. Sums are within `bound`, or cut to
-// those with results in int8; products of more have a bit to spare for the zero point.
-static ember_ending_hvx_t nearly(float both, product_t product, int32_t zero_point,
-                                 int32_t bound) {
-    const int32_t high = -INT8_MIN - zero_point; // the first beyond int8
-    const int32_t low = INT8_MIN - 1 - zero_point;
+// `both` is scale times inverse, from 2^-22 to 1/2. Sums are within `bound`, or, where
+// that is 0, cut to those with results in int8. The zero point, and a half, are added
+// before the product.
+static void set_nearly(ember_real_hvx_t *s, float both, int32_t bound) {
+    const product_t product =
+        product_of(ember_float_bits(s->by), ember_float_bits(s->inverse));
+    const int32_t high = -INT8_MIN - s->zero_point; // the first beyond int8
+    const int32_t low = INT8_MIN - 1 - s->zero_point;
     const int32_t most = (int32_t)((float)high / both) + 2;
     const int32_t least = (int32_t)((float)low / both) - 2;
     const int32_t cut = most > -least ? most : -least;
-    const bool is_cut = cut >= bound;
-    const int32_t far = is_cut ? cut : bound;
-    const int32_t left = __builtin_clz((uint32_t)far) - (is_cut ? 1 : 2);
+    const int32_t room = __builtin_clz((uint32_t)(cut + bound)) - 1;
+    const int32_t fitting = EMBER_PLACES_HVX + 1 + product.exponent;
+    const int32_t left = room < fitting ? room : fitting;
     const int32_t places = left - product.exponent - 1;
     const uint32_t size = (uint32_t)(high > -low ? high : -low) + BEYOND;
     const int32_t error =
         (int32_t)((size << places) >> EMBER_SIGNIFICAND_BITS) + LAST_PLACES;
-    const int32_t start = (zero_point * 2 + 1) * (1 << (places - 1)) + error;
+    const int64_t start = (s->zero_point * 2 + 1) * (1 << (places - 1)) + error;
 
-    return (ember_ending_hvx_t){
-        .least = Q6_V_vsplat_R(is_cut ? least : -far),
-        .most = Q6_V_vsplat_R(is_cut ? most : far),
-        .factor = Q6_V_vsplat_R(product.factor),
-        .start = Q6_V_vsplat_R(start),
-        .fraction = Q6_V_vsplat_R((1 << places) - 1),
-        .left = left,
-        .places = places,
-        .doubt = 2 * error + 1,
-        .exact = scale_exact,
-    };
+    s->least = least;
+    s->most = most;
+    s->factor = product.factor;
+    s->start = (int32_t)(start * (1LL << 31) / product.factor);
+    s->left = left;
+    s->places = places;
+    s->doubt = 2 * error + 1;
 }
 
 ember_real_hvx_t ember_real_hvx(float scale, float inverse, int32_t zero_point) {
@@ -110,11 +111,34 @@ ember_real_hvx_t ember_real_hvx(float scale, float inverse, int32_t zero_point) 
 ember_real_hvx_t ember_real_within_hvx(float scale, float inverse, int32_t zero_point,
                                        int32_t bound) {
     const float both = scale * inverse;
-    const product_t product =
-        product_of(ember_float_bits(scale), ember_float_bits(inverse));
-    const bool fits = both >= 0x1p-22f && both <= 0x1p-1f && bound < FAR_MOST;
+    ember_real_hvx_t real = {
+        .by = scale,
+        .inverse = inverse,
+        .zero_point = zero_point,
+        .doubt = INT32_MAX, // about all sums
+    };
 
-    return (ember_real_hvx_t){fits ? nearly(both, product, zero_point, bound)
-                                   : in_doubt(),
-                              scale, inverse, zero_point};
+    if (both >= 0x1p-22f && both <= 0x1p-1f && bound < FAR_MOST) {
+        set_nearly(&real, both, bound);
+    }
+    return real;
+}
+
+ember_real_ending_hvx_t ember_real_ending_hvx(const ember_real_hvx_t *real) {
+    return (ember_real_ending_hvx_t){
+        .ending =
+            {
+                .least = Q6_V_vsplat_R(real->least),
+                .most = Q6_V_vsplat_R(real->most),
+                .factor = Q6_V_vsplat_R(real->factor),
+                .start = Q6_V_vsplat_R(real->start),
+                .fraction = Q6_V_vsplat_R((1 << real->places) - 1),
+                .left = real->left,
+                .places = real->places,
+                .doubt = real->doubt,
+                .exact = scale_exact,
+                .lane = scale_lane,
+            },
+        .real = real,
+    };
 }

@@ -282,7 +282,7 @@ INLINE HVX_Vector results_of(const scales_t *scales, HVX_Vector *words) {
     const HVX_Vector zero = scales->zero_point;
 
     if (scales->ending != NULL) {
-        ember_ended_hvx(scales->ending, words, 4, true);
+        ember_ended_hvx(scales->ending, words, 4);
     } else {
         EMBER_HVX_UNROLL
         for (int v = 0; v < 4; v++) {

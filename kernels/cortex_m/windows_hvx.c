@@ -116,7 +116,7 @@ INLINE void tile(const ember_windows_hvx_t *s, const ember_panel_hvx_t *panel,
           vectors);
     multiply(s, x, panel->weights, true, sums, windows, vectors);
     if (otherwise) {
-        ember_ended_hvx(to->ending, sums, windows * vectors, true);
+        ember_ended_hvx(to->ending, sums, windows * vectors);
     } else if (to->shifted) {
         ember_scale_shifted_hvx(panel->numbers, Q6_V_vsplat_R(2 * to->zero_point), sums,
                                 windows, vectors, false);

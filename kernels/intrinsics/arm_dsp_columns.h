@@ -110,29 +110,50 @@ static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t l
                      : "cc", "memory");
 }
 
-// Transposes four words of four bytes.
-static inline void ember_turn_four_dsp(uint32_t *a, uint32_t *b, uint32_t *c,
-                                       uint32_t *d) {
-    uint32_t even, others;
+// Four rows, `columns` bytes apart, become words, `rows` bytes apart: four of them for
+// each of `count` > 0. Halves change places, then bytes; carries of a mask say which
+// bytes `sel` takes from its first operand.
+static inline void ember_turn_fours_dsp(int8_t *to, const int8_t *from, int32_t rows,
+                                        int32_t columns, int32_t count) {
+    register int8_t *r0 __asm__("r0") = to;
+    register const int8_t *r1 __asm__("r1") = from;
+    register int32_t r2 __asm__("r2") = rows;
+    register int32_t r3 __asm__("r3") = columns;
+    register int32_t r12 __asm__("r12") = count;
+    register uint32_t r14 __asm__("r14") = 0x00ff00ff;
 
-    __asm__("uxtb16 %4, %0\n\t"
-            "uxtb16 %5, %1\n\t"
-            "orr %4, %4, %5, lsl #8\n\t"
-            "uxtb16 %0, %0, ror #8\n\t"
-            "uxtb16 %1, %1, ror #8\n\t"
-            "orr %1, %0, %1, lsl #8\n\t"
-            "uxtb16 %0, %2\n\t"
-            "uxtb16 %5, %3\n\t"
-            "orr %5, %0, %5, lsl #8\n\t"
-            "uxtb16 %2, %2, ror #8\n\t"
-            "uxtb16 %3, %3, ror #8\n\t"
-            "orr %3, %2, %3, lsl #8\n\t"
-            "pkhbt %0, %4, %5, lsl #16\n\t"
-            "pkhtb %2, %5, %4, asr #16\n\t"
-            "pkhbt %4, %1, %3, lsl #16\n\t"
-            "pkhtb %3, %3, %1, asr #16"
-            : "+r"(*a), "+r"(*b), "+r"(*c), "+r"(*d), "=&r"(even), "=&r"(others));
-    *b = even;
+    __asm__ volatile("push {r4-r11}\n\t"
+                     "uadd8 r11, r14, r14\n\t"
+                     "add r4, r2, r2, lsl #1\n\t"
+                     "add r5, r3, r3, lsl #1\n\t"
+                     "1:\n\t"
+                     "ldr r8, [r1, r3]\n\t"
+                     "ldr r9, [r1, r3, lsl #1]\n\t"
+                     "ldr r10, [r1, r5]\n\t"
+                     "ldr r7, [r1], #4\n\t"
+                     "pkhbt r11, r7, r9, lsl #16\n\t"
+                     "pkhtb r9, r9, r7, asr #16\n\t"
+                     "pkhbt r7, r8, r10, lsl #16\n\t"
+                     "pkhtb r10, r10, r8, asr #16\n\t"
+                     "lsl r8, r7, #8\n\t"
+                     "sel r8, r11, r8\n\t"
+                     "lsr r11, r11, #8\n\t"
+                     "sel r11, r11, r7\n\t"
+                     "lsl r7, r10, #8\n\t"
+                     "sel r7, r9, r7\n\t"
+                     "lsr r9, r9, #8\n\t"
+                     "sel r10, r9, r10\n\t"
+                     "str r11, [r0, r2]\n\t"
+                     "str r7, [r0, r2, lsl #1]\n\t"
+                     "str r10, [r0, r4]\n\t"
+                     "str r8, [r0]\n\t"
+                     "add r0, r0, r2, lsl #2\n\t"
+                     "subs r12, #1\n\t"
+                     "bne 1b\n\t"
+                     "pop {r4-r11}"
+                     : "+r"(r0), "+r"(r1), "+r"(r12)
+                     : "r"(r2), "r"(r3), "r"(r14)
+                     : "cc", "memory");
 }
 
 #endif // EMBER_INTRINSICS_ARM_DSP_COLUMNS_H

@@ -29,14 +29,11 @@ static inline void ember_copy_runs_dsp(int8_t *to, const int8_t *from, int32_t l
     }
 }
 
-static inline void ember_turn_four_dsp(uint32_t *a, uint32_t *b, uint32_t *c,
-                                       uint32_t *d) {
-    const uint32_t rows[4] = {*a, *b, *c, *d};
-    uint32_t *const columns[4] = {a, b, c, d};
-    for (int i = 0; i < 4; i++) {
-        *columns[i] = 0;
-        for (int k = 0; k < 4; k++) {
-            *columns[i] |= (rows[k] >> 8 * i & 0xff) << 8 * k;
+static inline void ember_turn_fours_dsp(int8_t *to, const int8_t *from, int32_t rows,
+                                        int32_t columns, int32_t count) {
+    for (int32_t i = 0; i < 4 * count; i++) {
+        for (int32_t row = 0; row < 4; row++) {
+            to[i * rows + row] = from[row * columns + i];
         }
     }
 }

@@ -92,8 +92,34 @@ EMBER_HVX_BY(Q6_Vuw_vlsr_VuwR, uw, 32, u.uw[i] >> (r & 31))
 EMBER_HVX_BY(Q6_Vw_vmpyi_VwRh, uw, 32,
              u.uw[i] * (uint32_t)(int16_t)(uint16_t)((uint32_t)r >> (16 * (i & 1))))
 
+static inline HVX_Vector Q6_Vw_vaslacc_VwVwR(HVX_Vector x, HVX_Vector u, int32_t r) {
+    for (int i = 0; i < 32; i++) {
+        x.uw[i] += u.uw[i] << (r & 31);
+    }
+    return x;
+}
+
 static inline HVX_Vector Q6_Vw_vasracc_VwVwR(HVX_Vector x, HVX_Vector u, int32_t r) {
     return Q6_Vw_vadd_VwVw(x, Q6_Vw_vasr_VwR(u, r));
+}
+
+// Shifted to half as many bits, those of v and u by turns.
+static inline HVX_Vector Q6_Vh_vasr_VwVwR_sat(HVX_Vector u, HVX_Vector v, int32_t r) {
+    HVX_Vector d;
+    for (int i = 0; i < 32; i++) {
+        d.h[2 * i] = (int16_t)ember_hvx_cut(v.w[i] >> (r & 15), 16);
+        d.h[2 * i + 1] = (int16_t)ember_hvx_cut(u.w[i] >> (r & 15), 16);
+    }
+    return d;
+}
+
+static inline HVX_Vector Q6_Vb_vasr_VhVhR_sat(HVX_Vector u, HVX_Vector v, int32_t r) {
+    HVX_Vector d;
+    for (int i = 0; i < 64; i++) {
+        d.b[2 * i] = (int8_t)ember_hvx_cut(v.h[i] >> (r & 7), 8);
+        d.b[2 * i + 1] = (int8_t)ember_hvx_cut(u.h[i] >> (r & 7), 8);
+    }
+    return d;
 }
 
 // --- sums of four products -----------------------------------------------------------

@@ -128,6 +128,16 @@ static inline HVX_VectorPair Q6_W_vshuff_VVR(HVX_Vector u, HVX_Vector v, int32_t
     return d;
 }
 
+// The even bytes, then the odd ones.
+static inline HVX_Vector Q6_Vb_vdeal_Vb(HVX_Vector u) {
+    HVX_Vector d;
+    for (int i = 0; i < 64; i++) {
+        d.ub[i] = u.ub[2 * i];
+        d.ub[64 + i] = u.ub[2 * i + 1];
+    }
+    return d;
+}
+
 // The same starting with the highest bit.
 static inline HVX_VectorPair Q6_W_vdeal_VVR(HVX_Vector u, HVX_Vector v, int32_t r) {
     HVX_VectorPair d = {v, u};

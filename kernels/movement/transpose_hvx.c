@@ -8,6 +8,7 @@
 #include "kernels/cortex_m/scale_hvx.h"
 
 enum { BLOCK = 64, MOST = 16, STEPS = 4 }; // vectors; of those in registers
+enum { FOUR = 4, WIDE = 32 }; // more columns are worth whole vectors of rows
 
 typedef ember_transpose_hvx_t matrix_t;
 
@@ -53,7 +54,25 @@ static const uint8_t *end_of(const matrix_t *s, const uint8_t *from) {
 
 // Exchanges elements of `count` vectors in registers, a power of two: of each and the
 // one half of them further, then a quarter, until neighbours; or back, neighbours
-// first. `apart` such sets of vectors, `apart` vectors from one to the next.
+// first.
+INLINE void exchange(HVX_Vector *own, int32_t size, int count, bool back) {
+    EMBER_HVX_UNROLL
+    for (int n = 1; n < count; n *= 2) {
+        const int far = back ? n : count / 2 / n;
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < count; k++) {
+            if ((k & far) == 0) {
+                const HVX_VectorPair both =
+                    back ? Q6_W_vdeal_VVR(own[k + far], own[k], size)
+                         : Q6_W_vshuff_VVR(own[k + far], own[k], size);
+                own[k] = Q6_V_lo_W(both);
+                own[k + far] = Q6_V_hi_W(both);
+            }
+        }
+    }
+}
+
+// The same of `apart` such sets of vectors, `apart` vectors from one to the next.
 INLINE void steps(HVX_Vector *x, int32_t apart, int32_t size, int count, bool back) {
     for (int32_t i = 0; i < apart; i++, x++) {
         HVX_Vector own[MOST];
@@ -61,20 +80,7 @@ INLINE void steps(HVX_Vector *x, int32_t apart, int32_t size, int count, bool ba
         for (int k = 0; k < count; k++) {
             own[k] = ember_hvx_load(x + k * apart);
         }
-        EMBER_HVX_UNROLL
-        for (int n = 1; n < count; n *= 2) {
-            const int far = back ? n : count / 2 / n;
-            EMBER_HVX_UNROLL
-            for (int k = 0; k < count; k++) {
-                if ((k & far) == 0) {
-                    const HVX_VectorPair both =
-                        back ? Q6_W_vdeal_VVR(own[k + far], own[k], size)
-                             : Q6_W_vshuff_VVR(own[k + far], own[k], size);
-                    own[k] = Q6_V_lo_W(both);
-                    own[k + far] = Q6_V_hi_W(both);
-                }
-            }
-        }
+        exchange(own, size, count, back);
         EMBER_HVX_UNROLL
         for (int k = 0; k < count; k++) {
             ember_hvx_store(x + k * apart, own[k]);
@@ -216,6 +222,13 @@ static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
         }
         return to;
     }
+    if (bytes == EMBER_HVX) {
+        for (; columns > 0; columns--) {
+            ember_hvx_store_any(to, ember_hvx_load(from++));
+            to += step;
+        }
+        return to;
+    }
     while (columns > 0) {
         HVX_Vector some = ember_hvx_load(from++);
         for (int32_t at = 0; at < EMBER_HVX && columns > 0; at += width, columns--) {
@@ -227,6 +240,24 @@ static uint8_t *put(uint8_t *to, const uint8_t *end, const HVX_Vector *from,
     return to;
 }
 
+// Vectors of `count` rows, of few columns: of one and the one half of them further,
+// which have room in one, then a quarter, as long as the first half of a vector is all.
+// Returns how many steps of shuffle() that were.
+static int32_t merge(HVX_Vector *x, int32_t count, int32_t size, int32_t bytes) {
+    int32_t done = 0;
+
+    for (; count > 1 && bytes <= EMBER_HVX / 2; done++) {
+        count /= 2;
+        bytes *= 2;
+        for (int32_t k = 0; k < count; k++) {
+            const HVX_VectorPair both = Q6_W_vshuff_VVR(ember_hvx_load(x + k + count),
+                                                        ember_hvx_load(x + k), -size);
+            ember_hvx_store(x + k, Q6_V_lo_W(both));
+        }
+    }
+    return done;
+}
+
 // Up to a block of rows.
 static void turn_rows(const matrix_t *s, uint8_t *to, const uint8_t *from,
                       const uint8_t *past, int32_t rows) {
@@ -235,14 +266,137 @@ static void turn_rows(const matrix_t *s, uint8_t *to, const uint8_t *from,
     const uint8_t *end = to + (ptrdiff_t)s->columns * s->step;
     HVX_Vector x[BLOCK];
 
-    for (int32_t i = rows; i < count; i++) {
-        ember_hvx_store(x + i, Q6_V_vzero());
-    }
     for (int32_t j = 0; j < s->columns; j += most, from += EMBER_HVX) {
         const int32_t some = less(s->columns - j, most);
+        for (int32_t i = rows; i < count; i++) {
+            ember_hvx_store(x + i, Q6_V_vzero());
+        }
         load_rows(x, s, from, past, rows, some * s->size);
-        shuffle(x, places, s->size);
+        shuffle(x, places - merge(x, count, s->size, some * s->size), s->size);
         to = put(to, end, x, count * s->size, rows * s->size, s->step, some);
+    }
+}
+
+// --- many rows become whole vectors
+// ---------------------------------------------------
+
+// A vector of row `i` of `rows`; anything behind the last.
+INLINE HVX_Vector row_of(const matrix_t *s, const uint8_t *from, const uint8_t *end,
+                         int32_t i, int32_t rows, int32_t bytes) {
+    return load(from + (ptrdiff_t)less(i, rows - 1) * s->row, end, bytes);
+}
+
+// Bytes of rows by turns: of the first 64 columns, or of those behind.
+INLINE HVX_Vector by_turns(HVX_Vector first, HVX_Vector second, bool behind) {
+    const HVX_VectorPair both = Q6_W_vshuff_VVR(second, first, -1);
+    return behind ? Q6_V_hi_W(both) : Q6_V_lo_W(both);
+}
+
+// Rows i and i + 64 by turns, exchanged among four vectors, of `count` sets of rows
+// that have all a vector.
+INLINE void begin_whole(HVX_Vector *x, const matrix_t *s, const uint8_t *from,
+                        int32_t count, bool behind) {
+    const ptrdiff_t quarter = (ptrdiff_t)MOST * s->row;
+
+    for (; count > 0; count--) {
+        const uint8_t *at = from;
+        HVX_Vector own[FOUR];
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < FOUR; k++) {
+            own[k] = by_turns(ember_hvx_load_any(at),
+                              ember_hvx_load_any(at + FOUR * quarter), behind);
+            at = ember_hvx_somewhere(at + quarter);
+        }
+        exchange(own, -1, FOUR, false);
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < FOUR; k++) {
+            ember_hvx_store(x + k * MOST, own[k]);
+        }
+        from += s->row;
+        x++;
+    }
+}
+
+static void begin(HVX_Vector *x, const matrix_t *s, const uint8_t *from,
+                  const uint8_t *end, int32_t rows, int32_t bytes, bool behind) {
+    const int32_t whole = whole_rows(s, from, end, rows) - (EMBER_HVX - MOST);
+    const int32_t sets = whole > 0 ? whole : 0;
+
+    if (behind) {
+        begin_whole(x, s, from, sets, true);
+    } else {
+        begin_whole(x, s, from, sets, false);
+    }
+    for (int32_t i = sets; i < MOST; i++) {
+        HVX_Vector own[FOUR];
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < FOUR; k++) {
+            const int32_t row = i + k * MOST;
+            own[k] = by_turns(row_of(s, from, end, row, rows, bytes),
+                              row_of(s, from, end, row + BLOCK, rows, bytes), behind);
+        }
+        exchange(own, -1, FOUR, false);
+        EMBER_HVX_UNROLL
+        for (int k = 0; k < FOUR; k++) {
+            ember_hvx_store(x + k * MOST + i, own[k]);
+        }
+    }
+}
+
+// Sixteen columns. Bytes behind one are written next, or are those of the next.
+static __attribute__((noinline)) void finish_whole(const HVX_Vector *x, uint8_t *to,
+                                                   int32_t step) {
+    HVX_Vector own[MOST];
+
+    EMBER_HVX_UNROLL
+    for (int k = 0; k < MOST; k++) {
+        own[k] = ember_hvx_load(x + k);
+    }
+    exchange(own, -1, MOST, false);
+    EMBER_HVX_UNROLL
+    for (int k = 0; k < MOST; k++) {
+        ember_hvx_store_any(to, own[k]);
+        to += step;
+    }
+}
+
+// Up to sixteen columns of `rows`.
+static uint8_t *finish(HVX_Vector *x, uint8_t *to, const uint8_t *end,
+                       const matrix_t *s, int32_t rows, int32_t columns) {
+    const bool inside = end - to >= (ptrdiff_t)(MOST - 1) * s->step + EMBER_HVX;
+
+    if (columns == MOST && inside && (rows == EMBER_HVX || rows == s->step)) {
+        finish_whole(x, to, s->step);
+        return to + (ptrdiff_t)MOST * s->step;
+    }
+    shuffle_some_4(x, 1, -1);
+    return put(to, end, x, EMBER_HVX, rows, s->step, columns);
+}
+
+// Bytes, of more than a block and up to two blocks of rows: columns fill vectors.
+static void turn_pairs(const matrix_t *s, uint8_t *to, const uint8_t *from,
+                       const uint8_t *past, int32_t rows) {
+    const uint8_t *end = to + (ptrdiff_t)s->columns * s->step;
+    HVX_Vector x[BLOCK];
+
+    for (int32_t j = 0; j < s->columns; j += BLOCK) {
+        const int32_t first = j & -EMBER_HVX; // of the vectors that are loaded
+        begin(x, s, from + first, past, rows, less(s->columns - first, EMBER_HVX),
+              j != first);
+        for (int32_t i = 0; i < BLOCK && i + j < s->columns; i += MOST) {
+            to = finish(x + i, to, end, s, rows, less(s->columns - i - j, MOST));
+        }
+    }
+}
+
+// Of two blocks of rows and more, the last two overlap.
+static void turn_wide(const matrix_t *s, uint8_t *to, const uint8_t *from,
+                      const uint8_t *end) {
+    const int32_t rows = less(s->rows, EMBER_HVX);
+
+    for (int32_t i = 0; i < s->rows; i += EMBER_HVX) {
+        const int32_t at = less(i, s->rows - rows);
+        turn_pairs(s, to + at, from + (ptrdiff_t)at * s->row, end, rows);
     }
 }
 
@@ -276,11 +430,13 @@ static void load_columns(HVX_Vector *x, const matrix_t *s, const uint8_t *from,
             ember_hvx_store(x + k, ember_hvx_load_any(from + k * EMBER_HVX));
         }
     }
-    for (; k < count; k++) {
+    for (; k * each < rows; k++) {
         const int32_t some = less(rows - k * each, each);
         const uint8_t *at = from + (ptrdiff_t)k * each * s->row;
-        ember_hvx_store(x + k, some > 0 ? join(at, end, s->row, some, width, bytes)
-                                        : Q6_V_vzero());
+        ember_hvx_store(x + k, join(at, end, s->row, some, width, bytes));
+    }
+    for (; k < count; k++) {
+        ember_hvx_store(x + k, Q6_V_vzero());
     }
 }
 
@@ -310,7 +466,9 @@ void ember_transpose_hvx(const ember_transpose_hvx_t *s, uint8_t *to,
     const int32_t most = less(BLOCK, EMBER_HVX / s->size);
     const uint8_t *end = end_of(s, from);
 
-    if (s->rows <= s->columns) {
+    if (s->size == 1 && s->rows > BLOCK && s->columns > WIDE) {
+        turn_wide(s, to, from, end);
+    } else if (s->rows <= s->columns) {
         for (int32_t i = 0; i < s->rows; i += most) {
             turn_rows(s, to + (ptrdiff_t)i * s->size, from + (ptrdiff_t)i * s->row, end,
                       less(s->rows - i, most));

@@ -13,17 +13,12 @@ INLINE void put_word(int8_t *to, uint32_t word) {
 
 // Four rows become words, four columns at a time.
 FAST void turn_four(int8_t *to, const int8_t *from, int32_t rows, int32_t columns) {
-    for (int32_t left = columns / FOUR; left > 0; left--) {
-        uint32_t a = ember_word_dsp(from), b = ember_word_dsp(from + columns);
-        uint32_t c = ember_word_dsp(from + 2 * columns);
-        uint32_t d = ember_word_dsp(from + 3 * columns);
-        ember_turn_four_dsp(&a, &b, &c, &d);
-        put_word(to, a);
-        put_word(to + rows, b);
-        put_word(to + 2 * rows, c);
-        put_word(to + 3 * rows, d);
-        from += FOUR;
-        to += FOUR * rows;
+    const int32_t fours = columns / FOUR;
+
+    if (fours > 0) {
+        ember_turn_fours_dsp(to, from, rows, columns, fours);
+        from += FOUR * fours;
+        to += FOUR * fours * rows;
     }
     for (int32_t left = columns % FOUR; left > 0; left--) {
         put_word(to, (uint8_t)from[0] | (uint32_t)(uint8_t)from[columns] << 8 |

@@ -12,6 +12,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
     s->low = s->affine.integers == EMBER_U8 ? 0.0f : (float)INT8_MIN;
     s->high = s->low + 255.0f;
+    s->nothing = (int32_t)s->low;
     return status;
 }
 

@@ -24,13 +24,14 @@ static void run_near(const ember_quantize_f32_t *s, float factor, float zero_poi
     const float low = s->low - zero_point;
     const float high = s->high - zero_point;
     const int32_t offset = (int32_t)zero_point - COUNTER_BITS;
+    const uint8_t nothing = (uint8_t)s->nothing;
 
     for (uint32_t i = 0; i < count; i++) {
         const float scaled = x[i] * factor;
         float q = scaled < low ? low : scaled;
         q = q > high ? high : q;
         const int32_t number = (int32_t)ember_float_bits(q + COUNTER) + offset;
-        y[i] = is_nan(scaled) ? 0 : (uint8_t)number;
+        y[i] = is_nan(scaled) ? nothing : (uint8_t)number;
     }
 }
 
@@ -38,10 +39,11 @@ static void run_far(const ember_quantize_f32_t *s, float factor, float zero_poin
     const float *x = s->affine.x;
     uint8_t *y = s->affine.y;
     const uint32_t count = s->affine.count;
+    const float nothing = (float)s->nothing;
 
     for (uint32_t i = 0; i < count; i++) {
         const float q = ember_roundf(x[i] * factor) + zero_point;
-        y[i] = (uint8_t)(int32_t)ember_cut_f32(q, s->low, s->high, 0.0f);
+        y[i] = (uint8_t)(int32_t)ember_cut_f32(q, s->low, s->high, nothing);
     }
 }
 
@@ -74,6 +76,7 @@ ember_status_t ember_quantize_f32_prepare(ember_node_t *node, void *state) {
     }
     s->low = (float)(int32_t)least;
     s->high = (float)(int32_t)most;
+    s->nothing = 0;
     return ember_node_status(node);
 }
 
@@ -94,6 +97,18 @@ bool ember_quantize_f32_apart(const ember_quantize_f32_t *s) {
     const uintptr_t x = (uintptr_t)s->affine.x;
     const uintptr_t y = (uintptr_t)s->affine.y;
     return y >= x + s->affine.count * sizeof(float) || x >= y + s->affine.count;
+}
+
+ember_status_t ember_quantize_cadence_prepare(ember_node_t *node, void *state) {
+    ember_quantize_f32_t *s = state;
+    const ember_status_t status = ember_quantize_f32_prepare(node, s);
+
+    if (status == EMBER_OK && !ember_quantize_f32_is_plain(s)) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cadence quantize: unsupported range or scale");
+    }
+    s->nothing = INT8_MIN;
+    return status;
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

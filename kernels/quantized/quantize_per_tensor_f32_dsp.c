@@ -17,7 +17,7 @@ static inline int8_t one(float scaled, int32_t offset) {
     return ember_cut_8(__qsub(bits, offset));
 }
 
-static int32_t run(void *state) {
+int32_t ember_quantize_f32_dsp_run(void *state) {
     const ember_quantize_f32_t *s = state;
     const float *x = s->affine.x;
     int8_t *y = s->affine.y;
@@ -45,6 +45,10 @@ static int32_t run(void *state) {
         *y++ = one(*x * factor, offset);
     }
     return sum != sum ? ember_quantize_f32_run(state) : EMBER_OK;
+}
+
+static int32_t run(void *state) {
+    return ember_quantize_f32_dsp_run(state);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -28,7 +28,7 @@ static inline void block(const float *x, int8_t *y, float factor, int16_t zero) 
     vstrbq_s8(y, vqmovntq_s16(bytes, halves(b, d, zero)));
 }
 
-static int32_t run(void *state) {
+int32_t ember_quantize_f32_mve_run(void *state) {
     const ember_quantize_f32_t *s = state;
     const float *x = s->affine.x;
     int8_t *y = s->affine.y;
@@ -56,6 +56,10 @@ static int32_t run(void *state) {
         y += 4;
     }
     return ember_invalid_seen() ? ember_quantize_f32_run(state) : EMBER_OK;
+}
+
+static int32_t run(void *state) {
+    return ember_quantize_f32_mve_run(state);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -21,10 +21,11 @@ int32_t ember_quantize_tensor_hvx_run(void *state) {
     if (!takes(s, factor, zero) || !ember_quantize_f32_apart(s)) {
         return ember_quantize_f32_run(state);
     }
+    const bool is_unsigned = s->affine.integers == EMBER_U8;
     const ember_quantize_to_hvx_t to = {(int32_t)zero, (int32_t)s->low,
-                                        (int32_t)s->high,
-                                        s->affine.integers == EMBER_U8};
-    const ember_quantize_hvx_t by = ember_quantize_by_hvx(factor, &to);
+                                        (int32_t)s->high, is_unsigned};
+    ember_quantize_hvx_t by = ember_quantize_by_hvx(factor, &to);
+    by.nothing = Q6_V_vsplat_R(s->nothing - (is_unsigned ? 128 : 0));
     ember_quantize_hvx(s->affine.x, s->affine.count, &by, s->affine.y);
     return EMBER_OK;
 }

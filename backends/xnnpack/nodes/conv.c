@@ -86,9 +86,8 @@ static void add_taps(ember_xnn_conv_t *conv) {
         for (int32_t kx = x0; kx < x1; kx += run) {
             const int32_t x = left + kx * across->dilation;
             const size_t tap = (size_t)ky * (uint32_t)across->kernel + (uint32_t)kx;
-            conv->product.type->add(
-                &conv->product, conv->a + xnn_pixel(&conv->window, y, x),
-                conv->w + tap * conv->inputs, (uint32_t)run * conv->inputs);
+            xnn_product_add(&conv->product, conv->a + xnn_pixel(&conv->window, y, x),
+                            conv->w + tap * conv->inputs, (uint32_t)run * conv->inputs);
         }
     }
 }

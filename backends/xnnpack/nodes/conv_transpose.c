@@ -72,9 +72,8 @@ static void add_taps(ember_xnn_conv_t *conv) {
             if (x >= 0) {
                 const size_t tap =
                     (size_t)ky * (uint32_t)window->x.kernel + (uint32_t)kx;
-                conv->product.type->add(&conv->product,
-                                        conv->a + xnn_pixel(window, y, x),
-                                        conv->w + tap * conv->inputs, conv->inputs);
+                xnn_product_add(&conv->product, conv->a + xnn_pixel(window, y, x),
+                                conv->w + tap * conv->inputs, conv->inputs);
             }
         }
     }

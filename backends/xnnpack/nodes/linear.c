@@ -67,8 +67,8 @@ void ember_xnn_linear_run(const ember_xnn_node_t *node, const ember_xnn_type_t *
             const uint32_t left = n - product.column;
             product.columns = left < XNN_COLUMNS ? left : XNN_COLUMNS;
             type->begin(&product);
-            type->add(&product, (size_t)product.row * k,
-                      (size_t)product.column * product.n_step, k);
+            xnn_product_add(&product, (size_t)product.row * k,
+                            (size_t)product.column * product.n_step, k);
             type->end(&product, (size_t)product.row * n + product.column);
         }
     }

@@ -85,6 +85,14 @@ static inline uint32_t xnn_column(const ember_xnn_product_t *product, uint32_t k
     return k < product->columns ? k : product->columns - 1;
 }
 
+// Calls add(), unless there is nothing to add: then tensors may be NULL.
+static inline void xnn_product_add(ember_xnn_product_t *product, size_t a, size_t w,
+                                   uint32_t count) {
+    if (count > 0) {
+        product->type->add(product, a, w, count);
+    }
+}
+
 // Whether a bias is absent, or has a value per column.
 static inline bool xnn_bias_fits(const ember_xnn_value_t *bias, uint32_t columns) {
     return bias == NULL || bias->numel == columns;

@@ -21,6 +21,12 @@ CASES = {
     "line": ((1, 20, 33), (0, 2, 1)),
     "small": ((1, 2, 3, 5), LAST),
     "not_last": ((2, 7, 9, 4), (1, 0, 3, 2)),
+    "over_half": ((1, 96, 7, 9), LAST),
+    "overlap_last": ((1, 200, 9, 5), LAST),
+    "overlap_first": ((1, 13, 11, 66), FIRST),
+    "merged": ((1, 64, 8, 8), LAST),
+    "merged_twice": ((1, 48, 4, 4), LAST),
+    "two_whole": ((2, 128, 10, 13), LAST),
 }
 
 random = np.random.default_rng(1)
