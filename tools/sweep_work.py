@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import statistics
 import sys
 from pathlib import Path
@@ -28,11 +27,9 @@ from ember.run.testing import Outcome  # noqa: E402
 
 def drawn(folder: Path, each: int, seed: int, text: str) -> None:
     """Writes the cases below `folder`, unless it has some."""
-    random.seed(seed)
-    for call in calls.committed([ROOT / "tests" / one for one in work.FOLDERS]):
-        for turn in range(each if text in call.name else 0):
-            if (made := calls.other(call)) is not None:
-                calls.write(folder / f"{call.name}_{turn}", made)
+    committed = calls.committed([ROOT / "tests" / one for one in work.FOLDERS])
+    named = (call for call in committed if text in call.name)
+    work.write_drawn(folder, named, each, seed)
 
 
 def tightness(ran: list[Outcome], factors: work.Factors) -> str:

@@ -3,6 +3,8 @@
 #include "kernels/cadence/conv.h"
 
 #include "kernels/engine/affine.h"
+#include "kernels/engine/element.h"
+#include "kernels/engine/work.h"
 
 enum { X, W, BIAS, STRIDE, PADDING, DILATION };
 enum { GROUPS, X_ZERO, W_ZERO, SCALE, Y_SCALE, Y_ZERO }; // behind the lists
@@ -120,7 +122,8 @@ static ember_status_t set_rest(ember_cadence_conv_t *s, ember_node_t *node,
         ember_cadence_image(window, s->filters, window->height.out, window->width.out);
     s->whole = w->constant && bias.constant && w->data != NULL && bias.data != NULL &&
                s->w_zero.at == NULL && all_whole(s);
-    ember_node_work(node, y.numel, (uint32_t)s->inner + EMBER_STEPS_RESULT);
+    ember_work_products(node, y.numel, (uint32_t)s->inner, EMBER_STEPS_ANY);
+    ember_node_work(node, y.numel, EMBER_STEPS_RESULT);
     s->patch = ember_node_scratch(node, (size_t)s->inner * sizeof(int32_t));
     return ember_node_status(node);
 }

@@ -2,6 +2,7 @@
 // Rows of two int8 operands. Contract: pair_s8.h.
 #include "kernels/cortex_m/pair_s8.h"
 
+#include "kernels/engine/element.h"
 #include "kernels/engine/strided.h"
 
 enum { OPERANDS = 3, COLUMNS = OPERANDS + 1 }; // of a walk's table: size, y, a, b
@@ -74,6 +75,9 @@ static ember_status_t read_pair(ember_node_t *node, ember_pair_s8_t *pair, uint3
     if (!set_rows(pair, tensors)) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "operands: dim orders differ");
     }
+    // Each may be scaled as the reference does it, in 64 bits, and so may a row begin.
+    ember_node_work(node, tensors[0].numel, EMBER_STEPS_ANY);
+    ember_node_work(node, pair->rows, EMBER_STEPS_RESULT);
     return EMBER_OK;
 }
 

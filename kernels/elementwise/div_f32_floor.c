@@ -17,7 +17,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (length != 5 || memcmp(mode, "floor", 5) != 0) {
         return EMBER_UNSUPPORTED;
     }
-    return ember_map_f32_either_prepare(node, state);
+    return ember_map_f32_rest_prepare(node, state);
 }
 
 EMBER_MAP_F32_BROADCAST(div_f32_floor, ember_floor_dividef(a, b));

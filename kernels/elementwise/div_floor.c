@@ -30,7 +30,7 @@ EMBER_ROW2(f64, double, floor_f64(a, b))
 EMBER_ROW2(s64, int64_t, floor_s64(a, b))
 
 static const ember_map_ops_t ops = {
-    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER};
+    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER, .steps = EMBER_STEPS_REST};
 EMBER_MAP_RUN(2)
 
 // The mode is a string, or absent in floor_divide.

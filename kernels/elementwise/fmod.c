@@ -10,5 +10,5 @@ EMBER_ROW2(f64, double, fmod(a, b))
 EMBER_ROW2(s64, int64_t, b == 0 || b == -1 ? 0 : a % b)
 
 static const ember_map_ops_t ops = {
-    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER};
+    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER, .steps = EMBER_STEPS_REST};
 EMBER_MAP_KERNEL(fmod, 2);

@@ -21,5 +21,5 @@ EMBER_ROW2(f64, double, mod_f64(a, b))
 EMBER_ROW2(s64, int64_t, mod_s64(a, b))
 
 static const ember_map_ops_t ops = {
-    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER};
+    {f32, f64, s64}, .inputs = 2, .flags = EMBER_MAP_NUMBER, .steps = EMBER_STEPS_REST};
 EMBER_MAP_KERNEL(remainder, 2);

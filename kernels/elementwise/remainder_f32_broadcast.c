@@ -5,7 +5,7 @@
 #include "kernels/engine/mathf.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_map_f32_either_prepare(node, state);
+    return ember_map_f32_rest_prepare(node, state);
 }
 
 EMBER_MAP_F32_BROADCAST(remainder_f32_broadcast, ember_remainderf(a, b));

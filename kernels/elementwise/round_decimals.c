@@ -36,4 +36,20 @@ static void f64(void *y, const void *const *x, uint32_t count) {
 }
 
 static const ember_map_ops_t ops = {{f32, f64, NULL}, .inputs = 2, .unpromoted = 2};
-EMBER_MAP_KERNEL(round_decimals, 2);
+EMBER_MAP_RUN(2)
+
+// Each row, which may be of one element, needs the power of ten.
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    const ember_status_t status = prepare_with(node, state, &ops);
+    ember_tensor_t self;
+
+    if (status == EMBER_OK) {
+        const double decimals = fabs((double)ember_node_int(node, 1));
+        ember_node_tensor(node, 0, &self);
+        ember_node_work(node, self.numel, decimals < MOST ? (uint32_t)decimals : MOST);
+    }
+    return status == EMBER_OK ? ember_node_status(node) : status;
+}
+
+EMBER_STATE_MAY_POINT_TO(ops, ember_round_decimals_ops);
+EMBER_KERNEL(round_decimals, ember_map2_t);

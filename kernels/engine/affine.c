@@ -137,7 +137,14 @@ ember_status_t ember_affine_read(ember_affine_t *affine, ember_node_t *node,
     }
     affine->dims =
         (uint8_t)ember_walk_fill(operands, EMBER_AFFINE_OPERANDS, affine->table);
-    return affine->dims > 0 ? EMBER_OK : EMBER_UNSUPPORTED;
+    if (affine->dims == 0) {
+        return EMBER_UNSUPPORTED;
+    }
+    const int32_t *row =
+        affine->table + (affine->dims - 1u) * (EMBER_AFFINE_OPERANDS + 1u);
+    ember_node_work(node, x->numel, EMBER_STEPS_ANY);
+    ember_node_work(node, x->numel / (uint32_t)row[0], EMBER_STEPS_RESULT);
+    return EMBER_OK;
 }
 
 // --- run -----------------------------------------------------------------------

@@ -26,6 +26,9 @@ typedef union ember_number {
 // element by element.
 enum { EMBER_STEPS_ANY = 8 };
 
+// Of a remainder of floats, which takes as many turns as their exponents differ.
+enum { EMBER_STEPS_REST = 128 };
+
 // The class in which elements of `dtype` are computed.
 ember_class_t ember_class_of(uint32_t dtype);
 

@@ -128,7 +128,8 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
             node, EMBER_BAD_PROGRAM,
             "elementwise: the output's dtype cannot hold the result");
     }
-    ember_node_work(node, tensors[0].numel, EMBER_STEPS_ANY);
+    ember_node_work(node, tensors[0].numel,
+                    ops->steps > 0 ? ops->steps : EMBER_STEPS_ANY);
     map->ops = ops;
     map->class = (uint8_t)class;
     map->dims = 0;
@@ -140,6 +141,7 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         return EMBER_UNSUPPORTED;
     }
     const int32_t *row = table + (map->dims - 1u) * (operands + 1);
+    ember_node_work(node, tensors[0].numel / (uint32_t)row[0], EMBER_STEPS_RESULT);
     // The result is cast to its own dtype before the output's.
     uint32_t wanted = map->dtype == map->result ? map->dtype : EMBER_NO_DTYPE;
     map->direct = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "kernels/engine/map_f32.h"
 
+#include "kernels/engine/element.h"
 #include "kernels/engine/scalar.h"
 #include "kernels/engine/strided.h"
 
@@ -169,6 +170,16 @@ ember_status_t ember_map_f32_either_prepare(ember_node_t *node, void *state) {
             .inner = one.count,
             .number = one.b,
         };
+    }
+    return status;
+}
+
+ember_status_t ember_map_f32_rest_prepare(ember_node_t *node, void *state) {
+    const ember_map_f32_broadcast_t *s = state;
+    const ember_status_t status = ember_map_f32_either_prepare(node, state);
+
+    if (status == EMBER_OK) {
+        ember_node_work(node, s->outer * s->count * s->inner, EMBER_STEPS_REST);
     }
     return status;
 }

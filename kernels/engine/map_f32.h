@@ -61,6 +61,9 @@ EMBER_MUST_USE ember_status_t ember_map_f32_scalar_prepare(ember_node_t *node,
 // Like _broadcast_prepare, but b may also be a Scalar.
 EMBER_MUST_USE ember_status_t ember_map_f32_either_prepare(ember_node_t *node,
                                                            void *state);
+// The same with the work of remainders.
+EMBER_MUST_USE ember_status_t ember_map_f32_rest_prepare(ember_node_t *node,
+                                                         void *state);
 
 // Whole kernels. The expression's operands are a and b.
 #define EMBER_MAP_F32_1(NAME, EXPRESSION)                                              \

@@ -51,6 +51,19 @@ static ember_status_t set_scratch(ember_sort_t *sort, ember_node_t *node) {
     return ember_node_status(node);
 }
 
+// Elementary steps of one element: in lines of few it may pass all others.
+static uint32_t steps_of(int32_t size, int32_t count) {
+    uint32_t steps = EMBER_SORT_STEPS;
+
+    if (count <= EMBER_SORT_FEW) {
+        steps += EMBER_SORT_STEPS_BEFORE * (uint32_t)count;
+    }
+    for (; size > 1; size /= 2) {
+        steps += EMBER_SORT_STEPS_LEVEL;
+    }
+    return steps;
+}
+
 ember_status_t ember_sort_lines(ember_sort_t *sort, ember_node_t *node, uint32_t dim,
                                 int32_t count, bool descending, uint32_t out) {
     ember_tensor_t values, indices;
@@ -76,7 +89,8 @@ ember_status_t ember_sort_lines(ember_sort_t *sort, ember_node_t *node, uint32_t
     if (values.dtype != self.dtype || indices.dtype != EMBER_S64) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "sort: dtypes");
     }
-    ember_node_work(node, (uint32_t)ember_view_numel(&self), EMBER_SORT_STEPS);
+    ember_node_work(node, (uint32_t)ember_view_numel(&self),
+                    steps_of(self.sizes[dim], sizes[dim]));
     ember_view_tensor(&to, &values);
     ember_view_tensor(&at, &indices);
     as_vector(&to);

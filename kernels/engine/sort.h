@@ -13,7 +13,11 @@
 
 enum {
     EMBER_SORT_FEW = 16,
-    EMBER_SORT_STEPS = 32, // of an element, at most: inserted, in a heap, or merged
+    // Elementary steps of an element, of each in front of it when it is inserted, and
+    // of each level of a heap or of merging.
+    EMBER_SORT_STEPS = 32,
+    EMBER_SORT_STEPS_BEFORE = 8,
+    EMBER_SORT_STEPS_LEVEL = 4,
 };
 
 typedef struct ember_sort {

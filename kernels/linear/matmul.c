@@ -40,6 +40,7 @@ static ember_status_t fill(ember_matmul_t *matmul, ember_node_t *node,
     }
     const uint32_t outputs = (uint32_t)ember_view_numel(c);
     ember_node_work(node, outputs, (uint32_t)matmul->inner);
+    ember_node_work(node, outputs, EMBER_STEPS_RESULT);
     matmul->batches = outputs > 0 ? matmul->batches : 0; // rows of nothing
     return EMBER_OK;
 }

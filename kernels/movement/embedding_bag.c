@@ -5,6 +5,7 @@
 
 #include "kernels/engine/index.h"
 #include "kernels/engine/view.h"
+#include "kernels/engine/work.h"
 
 enum { WEIGHT, INDICES, OFFSETS, SCALE, MODE, SPARSE, FACTORS, LAST, PADDING, OUT };
 enum { SUM, MEAN, MAX };
@@ -218,7 +219,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     set_integers(node, &s->indices, &indices);
     set_integers(node, &s->offsets, &offsets);
     s->bags = s->offsets.count - last;
-    ember_node_work(node, indices.numel, (uint32_t)weight.sizes[1]);
+    ember_work_products(node, indices.numel, (uint32_t)weight.sizes[1],
+                        EMBER_STEPS_RESULT); // each is found, scaled and added
     s->weight = weight.data;
     s->rows = weight.sizes[0];
     s->columns = weight.sizes[1];

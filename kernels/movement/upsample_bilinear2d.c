@@ -126,6 +126,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,
                                "upsample: integers are not supported");
     }
+    ember_node_work(node, (uint32_t)ember_view_numel(&up.out),
+                    4 * EMBER_STEPS_ANY); // corners
     s->out = up.out.data;
     s->in = up.in.data;
     s->dtype = up.in.dtype;

@@ -113,7 +113,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
         x2.dtype != out.dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "cdist: dtypes");
     }
-    ember_node_work(node, out.numel, (uint32_t)x1.sizes[x1.rank - 1]);
+    ember_distance_work(&s->distance, node, out.numel, (uint32_t)x1.sizes[x1.rank - 1]);
     s->distance.count = x1.sizes[x1.rank - 1];
     s->distance.dtype = out.dtype;
     return set_layout(s, node, &x1, &x2, &out);

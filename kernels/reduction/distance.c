@@ -4,12 +4,28 @@
 
 #include <math.h>
 
+#include "kernels/engine/work.h"
+
+enum { POWER_STEPS = 64 };
+
 void ember_distance_power(ember_distance_t *distance, ember_node_t *node,
                           uint32_t arg) {
     distance->p = ember_node_double(node, arg);
     if (!(distance->p >= 0.0)) {
         (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "distance: p below 0");
     }
+}
+
+static bool needs_powers(double p) {
+    return p != 0.0 && p != 1.0 && p != 2.0 && !isinf(p);
+}
+
+void ember_distance_work(const ember_distance_t *distance, ember_node_t *node,
+                         uint32_t distances, uint32_t count) {
+    const uint32_t steps = needs_powers(distance->p) ? POWER_STEPS : EMBER_STEPS_ANY;
+
+    ember_work_products(node, distances, count, steps);
+    ember_node_work(node, distances, EMBER_STEPS_RESULT + steps);
 }
 
 // Accumulates one more difference, which is not negative.
@@ -44,5 +60,5 @@ double ember_distance_of(const ember_distance_t *distance, const char *a,
     if (p == 2.0) {
         return sqrt(sum);
     }
-    return p == 0.0 || p == 1.0 || isinf(p) ? sum : pow(sum, 1.0 / p);
+    return needs_powers(p) ? pow(sum, 1.0 / p) : sum;
 }

@@ -16,6 +16,10 @@ typedef struct ember_distance {
 // Reads p, argument `arg`.
 void ember_distance_power(ember_distance_t *distance, ember_node_t *node, uint32_t arg);
 
+// Adds the work of so many distances, of vectors of `count` numbers.
+void ember_distance_work(const ember_distance_t *distance, ember_node_t *node,
+                         uint32_t distances, uint32_t count);
+
 double ember_distance_of(const ember_distance_t *distance, const char *a,
                          const char *b);
 

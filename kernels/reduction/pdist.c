@@ -53,7 +53,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (ember_class_of(out.dtype) == EMBER_CLASS_S64 || self.dtype != out.dtype) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "pdist: dtypes");
     }
-    ember_node_work(node, out.numel, (uint32_t)self.sizes[1]);
+    ember_distance_work(&s->distance, node, out.numel, (uint32_t)self.sizes[1]);
     s->distance.count = self.sizes[1];
     s->distance.steps[0] = s->distance.steps[1] = self.strides[1];
     s->distance.dtype = out.dtype;

@@ -28,6 +28,7 @@ SIZES = (0, 1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 15, 16, 17, 20, 31, 33, 40, 64, 10
 NUMBERS = (-1, 0, 1, 2, 3, 7, 1000)
 MOST_BYTES = 400_000
 LONG, SHORT, ODD = 120, 3, 17
+FEW = 16  # as many as kernels compute without scratch or vectors, at most
 _ALIGN = 16
 
 Sizes = Mapping[int, int]  # old -> new
@@ -45,6 +46,14 @@ class Call:
     @property
     def method(self) -> Method:
         return self.program.methods[0]
+
+    @property
+    def operator(self) -> str:
+        """Of a delegate's call "delegate"."""
+        (called,) = self.method.instructions
+        if isinstance(called, types.KernelCall):
+            return self.method.operators[called.op_index].full_name
+        return "delegate"
 
     @property
     def sizes(self) -> list[int]:
@@ -81,22 +90,27 @@ def _arrays(case: cases.Case) -> tuple[Array | None, ...]:
 def extremes(call: Call) -> Iterator[Call]:
     """What set-up, lines and tails cost.
 
-    Sizes are all one, a few, or odd; each of them is long, beside ones or the others,
-    or one. Lines, and the call as it is, come with large numbers in no order, too:
-    sorting, remainders and software for floats take more for them.
+    Sizes are all none, one, a few, or odd; each of them is long, beside ones, twos or
+    the others, or one. Lines have large numbers in no order, too; the call as it is,
+    and with a few, has these, small ones, and large ones beside tiny ones: sorting,
+    remainders and software for floats take more for them.
     """
     sizes = call.sizes
     ones = dict.fromkeys(sizes, 1)
     lines: list[Sizes] = [{**ones, size: LONG} for size in sizes]
-    drawn: list[Sizes] = [ones, dict.fromkeys(sizes, SHORT), dict.fromkeys(sizes, ODD)]
-    drawn += [*lines, *({size: new} for size in sizes for new in (LONG, 1))]
+    drawn: list[Sizes] = [dict.fromkeys(sizes, n) for n in (1, SHORT, ODD, FEW, 0)]
+    drawn += [*lines, *({**dict.fromkeys(sizes, 2), size: LONG} for size in sizes)]
+    drawn += [{size: new} for size in sizes for new in (LONG, 1)]
+    kept: list[tuple[Sizes, Draw | None]] = [(one, None) for one in drawn]
+    kept += [(one, _apart) for one in lines]
+    for draws in (_apart, _near, _wide, _far):
+        kept += [({}, draws), (dict.fromkeys(sizes, FEW), draws)]
     seen = set()
-    for number, one in enumerate([*drawn, *lines, {}]):
-        has_others = number >= len(drawn)
-        key = has_others, *(one.get(size, size) for size in sizes)
+    for number, (one, draw) in enumerate(kept):
+        key = draw, *(one.get(size, size) for size in sizes)
         if key not in seen and (made := resized(call, one)) is not None:
             random.seed(f"{call.name} {number}")
-            made = with_numbers(made, _apart) if has_others else made
+            made = made if draw is None else with_numbers(made, draw)
             yield replace(made, name=f"{call.name}_{number}")
         seen.add(key)
 
@@ -154,6 +168,33 @@ def _apart(value: types.Value, array: Array | None) -> Array | None:
         return seeded.uniform(-6e4, 6e4, array.shape).astype(array.dtype)
     order = seeded.permutation(array.size) % 128
     return order.reshape(array.shape).astype(array.dtype)
+
+
+def _near(value: types.Value, array: Array | None) -> Array | None:
+    """Floats around one, where series have their terms."""
+    return _spread(array, 0)
+
+
+def _wide(value: types.Value, array: Array | None) -> Array | None:
+    """Floats from about 2^-8 to 2^8."""
+    return _spread(array, 8)
+
+
+def _spread(array: Array | None, powers: int) -> Array | None:
+    if array is None or array.dtype.kind != "f":
+        return array
+    seeded = np.random.default_rng(random.getrandbits(32))
+    scale = np.exp2(seeded.uniform(-powers, powers, array.shape))
+    return (seeded.normal(size=array.shape) * scale).astype(array.dtype)
+
+
+def _far(value: types.Value, array: Array | None) -> Array | None:
+    """Floats of which each operand has large ones or tiny ones; other numbers stay."""
+    if array is None or array.dtype.kind != "f":
+        return array
+    least = float(np.finfo(array.dtype).tiny)
+    large = random.random() < 0.5
+    return np.full(array.shape, 5.9e4 if large else least * 1.37, array.dtype)
 
 
 def _numbers(value: types.Value, array: Array | None) -> Array | None:

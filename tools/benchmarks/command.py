@@ -88,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
     steps = commands.add_parser("work", help="instructions for a step of work")
     steps.add_argument("--board", choices=work.BOARDS, help="this one alone")
     steps.add_argument("--jobs", type=int, default=1, help="cases at once")
+    steps.add_argument(
+        "--operators", nargs="+", metavar="TEXT", help="with one of them in their names"
+    )
     worse = "a program takes more for a step than the baseline of its kernels"
     _with_baseline(steps, worse).set_defaults(command=_work)
     many = commands.add_parser("sweep", help="cases a second, workers, a task's cost")
@@ -201,9 +204,9 @@ def _cadence(options: argparse.Namespace, folder: Path) -> int:
 
 def _work(options: argparse.Namespace, folder: Path) -> int:
     names = [options.board] if options.board else work.BOARDS
-    extremes = folder / "extremes"
-    work.write_extremes(extremes)
-    measured = {name: work.measure(name, extremes, options.jobs) for name in names}
+    others, texts = folder / "others", options.operators or ("",)
+    work.write_others(others, texts)
+    measured = {name: work.measure(name, others, options.jobs, texts) for name in names}
     figures = {name: work.of(outcomes) for name, outcomes in measured.items()}
     table = output.table("operator", *(f">{name}" for name in figures))
     for operator in sorted({one for rows in figures.values() for one in rows}):
@@ -217,7 +220,7 @@ def _work(options: argparse.Namespace, folder: Path) -> int:
         for name, outcomes in measured.items():
             found += work.over(outcomes, known.get(name, {}))
     if options.update:
-        work.write(figures)
+        work.write(figures, some=bool(options.operators))
     return _told(found)
 
 

@@ -4,7 +4,8 @@
 While a program is loaded, kernels state a bound of the elementary steps of an execution
 (`ember plan` prints their sum). A kernel's factor on a board is the greatest number of
 instructions (packets on Hexagon) for a step of all committed programs that call it and
-nothing else, of these with extreme sizes (calls.py), and a margin. Parts of backends
+nothing else, of these with extreme and with random sizes and numbers (calls.py), and a
+margin. Parts of backends
 share a factor, that of the delegate. A program whose kernels have factors takes at
 most the greatest of them for each of its steps; if it takes more, its slowest kernel's
 factor grows.
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from benchmarks import calls
+from benchmarks.calls import Call
 from ember import boards, cases, paths
 from ember.errors import SdkError
 from ember.program import DelegateCall, KernelCall, Method
@@ -30,6 +33,7 @@ _CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
 FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
 MARGIN = 1.2  # other shapes, numbers and compilers, small changes of a kernel
 MOST_WORK = 20_000  # steps of a program that is drawn
+DRAWS, SEED = 8, 1  # random programs for each committed one
 MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
 _DELEGATE = "delegate"
 _FACTORS = Path(__file__).with_name("work.json")
@@ -37,24 +41,51 @@ _FACTORS = Path(__file__).with_name("work.json")
 Factors = dict[str, float]  # by operator
 
 
-def write_extremes(folder: Path) -> None:
-    """The extremes of the committed programs, as cases."""
-    tests = paths.root() / "tests"
-    for call in calls.distinct(calls.committed([tests / one for one in FOLDERS])):
+def write_others(folder: Path, texts: Sequence[str] = ("",)) -> None:
+    """The committed programs with extreme sizes and with drawn ones, as cases; only
+    those that call an operator with one of these texts in its name."""
+    committed = [one for one in _committed() if _has(one.operator, texts)]
+    for call in calls.distinct(committed):
         for extreme in calls.extremes(call):
             calls.write(folder / extreme.name, extreme)
+    write_drawn(folder, committed, DRAWS, SEED)
 
 
-def measure(board: str, extremes: Path, jobs: int = 1) -> list[Outcome]:
-    """The committed programs on an emulated board, all of which must pass, and the
-    extremes in a folder, as far as it takes them."""
+def write_drawn(folder: Path, drawn: Iterable[Call], each: int, seed: int) -> None:
+    """Programs with random sizes and numbers, also of arguments, as cases."""
+    random.seed(seed)
+    for call in drawn:
+        for turn in range(each):
+            if (made := calls.other(call)) is not None:
+                calls.write(folder / f"{call.name}_drawn_{turn}", made)
+
+
+def _has(name: str, texts: Sequence[str]) -> bool:
+    return any(text in name for text in texts)
+
+
+def _committed() -> list[Call]:
+    tests = paths.root() / "tests"
+    return list(calls.committed([tests / one for one in FOLDERS]))
+
+
+def measure(
+    board: str, others: Path, jobs: int = 1, texts: Sequence[str] = ("",)
+) -> list[Outcome]:
+    """The committed programs on an emulated board, all of which must pass, and those in
+    a folder, as far as it takes them. With texts only programs of one operator, with
+    one of them in its name."""
     tests = paths.root() / "tests"
     found = cases.find([tests / one for one in FOLDERS])
+    if any(texts):
+        names = (_called(one.path) for one in found)
+        pairs = zip(found, names, strict=True)
+        found = [one for one, (name, *more) in pairs if not more and _has(name, texts)]
     outcomes = testing.test(found, [boards.load(board)], jobs=jobs)
     wrong = next((one for one in outcomes if one.status != "passed"), None)
     if wrong is not None:
         raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
-    return outcomes + ran(extremes, board)
+    return outcomes + ran(others, board)
 
 
 def ran(folder: Path, board: str) -> list[Outcome]:
@@ -121,9 +152,15 @@ def factors() -> dict[str, Factors]:
     return found
 
 
-def write(found: Mapping[str, Factors]) -> None:
-    """Boards that were not measured keep theirs."""
-    merged = {**(factors() if _FACTORS.exists() else {}), **found}
+def write(found: Mapping[str, Factors], some: bool = False) -> None:
+    """Boards that were not measured keep theirs, and so do operators if some were."""
+    known = factors() if _FACTORS.exists() else {}
+    kept = known if some else {}
+    merged = {
+        **known,
+        **{name: {**kept.get(name, {}), **found[name]} for name in found},
+    }
+    merged = {name: dict(sorted(merged[name].items())) for name in merged}
     text = json.dumps({name: merged[name] for name in sorted(merged)}, indent=1)
     _FACTORS.write_text(f"{text}\n", encoding="utf-8")
 

@@ -53,7 +53,7 @@ def test_extremes_are_distinct_and_run(tmp_path: Path) -> None:
     }
     assert len(inputs) == len(found)
     longest = [max(max(t.sizes) for _, t in one.method.tensors) for one in found]
-    assert min(longest) == 1
+    assert {0, 1, calls.FEW} <= set(longest)
     assert longest.count(calls.LONG) >= 2 * len(call.sizes) - 1
     for one in found:
         calls.write(tmp_path / one.name, one)
