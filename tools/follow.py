@@ -47,7 +47,7 @@ GIVEN = {
     "model.pte": "examples/models/digits/digits.pte",
     "a.pte": "examples/models/digits/digits.pte",
     "b.pte": "tests/cases/op_mm/model.pte",
-    "main.c": "examples/firmware/zero_copy.c",
+    "main.c": "examples/firmware/classify.c",
 }
 
 
