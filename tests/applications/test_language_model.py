@@ -145,7 +145,8 @@ def test_it_ends_where_the_model_s_memory_does(firmware: object) -> None:
 def test_the_promises_hold() -> None:
     facts = application.evaluated(NAME, BOARD)
     assert facts["same_tokens"] == 1
-    assert facts["same_predicted"] > 0.98
+    assert facts["same_as_executorch"] == 1  # the same program
+    assert facts["same_predicted"] > 0.97  # the module: the order of its sums is another
 
 
 # ---- PyTorch -------------------------------------------------------------------------

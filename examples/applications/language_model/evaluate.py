@@ -5,7 +5,9 @@
     evaluate.py [--board NAME]
 
 Prints a line of JSON. `accuracy` is the share of tokens of held-out text that the model
-predicted as the best ones; `same_tokens`, of those that it wrote, that are PyTorch's.
+predicted as the best ones; `same_predicted` and `same_as_executorch`, of those that
+PyTorch's module and ExecuTorch's runtime predict, too; `same_tokens`, of those that it
+wrote, that are PyTorch's.
 """
 
 from __future__ import annotations
@@ -90,6 +92,9 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
         "float_accuracy": round(share(facts["float_predicted"][:-1], true), 5),
         "same_tokens": round(share(said, from_torch), 5),
         "same_predicted": round(share(predicted[1], facts["predicted"]), 5),
+        "same_as_executorch": round(
+            share(predicted[1], facts["predicted_by_executorch"]), 5
+        ),
         **on_board.sizes(built),
         **on_board.counted(ran.regions(EXECUTE)),
     }

@@ -63,7 +63,7 @@ def held_out_loss(writer: model.Writer, ids: torch.Tensor) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=700)
+    parser.add_argument("--steps", type=int, default=900)
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--out", type=Path, default=HERE)
     options = parser.parse_args()
