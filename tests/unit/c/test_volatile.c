@@ -42,32 +42,6 @@ static void a_moved_string_is_prepared_for_once(void) {
     subject_close(&subject);
 }
 
-static ember_status_t execute_after_another_change(subject_t *subject) {
-    subject->method.now += ember_with_steps(CLOCK_TICK, 0);
-    return execute(subject);
-}
-
-// A call looks at what it watches when anything has changed; a moved list may refer to
-// more than that.
-static void other_changes_prepare_only_what_has_moved_lists(void) {
-    subject_t subject;
-    start(&subject, "asked_handle.pte");
-    CHECK_EQ(execute(&subject), EMBER_OK);
-    toy_prepares = 0;
-    for (int turn = 0; turn < 3; turn++) {
-        CHECK_EQ(execute_after_another_change(&subject), EMBER_OK);
-        CHECK_EQ(toy_prepares, 0);
-    }
-    subject_close(&subject);
-    start(&subject, "moved_list.pte");
-    for (int turn = 0; turn < 3; turn++) {
-        subject_input(&subject, 0)[1] = (float)turn;
-        CHECK_EQ(execute_after_another_change(&subject), EMBER_OK);
-        CHECK(subject_output(&subject, 0)[1] == (float)(2 * turn));
-    }
-    subject_close(&subject);
-}
-
 // Fields that this runtime does not know may be anywhere.
 static void later_formats_may_say_more_of_what_is_freed(void) {
     subject_t subject;
@@ -132,6 +106,5 @@ static void every_arena_that_is_too_small_is_told(void) {
 }
 
 TESTS(TEST(nothing_behind_a_list_is_watched), TEST(a_moved_string_is_prepared_for_once),
-      TEST(other_changes_prepare_only_what_has_moved_lists),
       TEST(later_formats_may_say_more_of_what_is_freed), TEST(no_state_takes_no_memory),
       TEST(every_arena_that_is_too_small_is_told))
