@@ -137,7 +137,7 @@ static ember_status_t run_once(const runner_t *runner, test_case_t *test) {
         test->result.stage = EMBER_BATCH_EXECUTE;
         ember_method_t *method = &test->methods[run.method].method;
         status = execute(runner, test, &test->methods[run.method]);
-        test->result.work += method->budget - ember_method_left(method);
+        test->result.work += method->budget - method->left;
     }
     if (status == EMBER_OK) {
         test->result.stage = EMBER_BATCH_CHECK;

@@ -77,11 +77,10 @@ static uint64_t work_before(const ember_method_t *method, uint32_t instruction) 
 }
 
 bool ember_method_charge(ember_method_t *method, uint64_t steps) {
-    const uint64_t left = ember_method_left(method);
-    if (steps > left) {
+    if (steps > method->left) {
         return false;
     }
-    ember_method_set_left(method, left - steps);
+    method->left -= steps;
     return true;
 }
 
@@ -92,7 +91,7 @@ static int32_t jump_to(const jump_state_t *jump) {
     const uint64_t here = work_before(method, jump->instruction + 1);
     const uint64_t there = work_before(method, (uint32_t)jump->target - 1);
     if (there > here) {
-        ember_method_set_left(method, ember_method_left(method) + (there - here));
+        method->left += there - here;
         return jump->target;
     }
     return ember_method_charge(method, here - there) ? jump->target : EMBER_BUDGET;

@@ -149,7 +149,7 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
                                  const ember_memory_t *memory, ember_error_t *err) {
     uint32_t instruction = EMBER_NO_INSTRUCTION;
     memset(method, 0, sizeof(*method));
-    method->now = ember_with_steps(CLOCK_TICK, 0);
+    method->clock = 1;
     method->budget = EMBER_NO_BUDGET;
     method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;
     method->registry = registry;

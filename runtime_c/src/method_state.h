@@ -21,7 +21,7 @@ enum { NO_SOURCE = -1 };
 struct ember_slot {
     ember_method_t *method;
     uint32_t index; // of the value
-    uint32_t stamp; // the method's clock when the slot last changed
+    uint64_t stamp; // the method's clock when the slot last changed
     int32_t source; // the value a MoveCall made it stand for, or NO_SOURCE
     uint8_t kind;   // ember_kind_t, of scalars
     bool constant;  // tensor: bound to memory that must not be written
@@ -68,10 +68,10 @@ struct ember_node {
 typedef struct ember_volatile {
     ember_method_t *method;
     const ember_operator_t *operation;
-    ember_run_fn run; // of the candidate that was prepared last
-    void *state;      // large enough for every candidate
-    uint64_t held;    // high half: the clock when the state held last, 0: prepare it
-                      //   again; low half: steps of run, as prepared last
+    ember_run_fn run;     // of the candidate that was prepared last
+    void *state;          // large enough for every candidate
+    uint64_t prepared_at; // clock; 0: not yet
+    uint64_t work;        // steps of run, as prepared last
     uint32_t instruction;
     uint32_t slot_count;
     ember_slot_t *slots[]; // (slot_count,): what its arguments depend on
@@ -219,26 +219,9 @@ ember_operators_find(const ember_operators_t *operators, const ember_field_t *na
 // Parts of execute shared with its traced twin. The work of fixed nodes is charged as a
 // whole, before the run (false: over the budget); jumps charge or refund the difference
 // (flow.c), volatile nodes are charged one by one (volatile.c).
-// The clock of a method is even, so that two of them never differ by one.
-enum { CLOCK_TICK = 2 };
-
-// A word of a clock and one of steps, which one subtraction compares and charges.
-EMBER_INLINE uint64_t ember_with_steps(uint32_t clock, uint32_t steps) {
-    return (uint64_t)clock << 32 | steps;
-}
-
-EMBER_INLINE uint32_t ember_method_clock(const ember_method_t *method) {
-    return (uint32_t)(method->now >> 32);
-}
-
-EMBER_INLINE void ember_method_set_left(ember_method_t *method, uint64_t steps) {
-    method->now = ember_with_steps(ember_method_clock(method), (uint32_t)steps);
-    method->left_high = (uint32_t)(steps >> 32);
-}
-
 EMBER_INLINE bool ember_method_begin(ember_method_t *method) {
     method->error.status = EMBER_OK;
-    ember_method_set_left(method, method->budget - method->work);
+    method->left = method->budget - method->work;
     return method->budget >= method->work;
 }
 EMBER_LOCAL ember_status_t ember_method_fail(ember_method_t *method,

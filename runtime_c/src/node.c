@@ -32,8 +32,7 @@ uint32_t ember_node_arg_count(const ember_node_t *node) {
 }
 
 uint64_t ember_node_seed(const ember_node_t *node) {
-    return (uint64_t)(ember_method_clock(node->method) / CLOCK_TICK) << 32 |
-           node->instruction;
+    return node->method->clock << 32 | node->instruction;
 }
 
 ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg) {

@@ -37,27 +37,8 @@ uint32_t ember_slot_source(const ember_method_t *method, uint32_t index,
     return index;
 }
 
-// The clock has come round: every slot is as old as can be, and every call is prepared
-// again.
-static void restart_clock(ember_method_t *method) {
-    method->now += ember_with_steps(CLOCK_TICK, 0);
-    for (uint32_t i = 0; i < method->slot_count; i++) {
-        method->slots[i].stamp = 0;
-    }
-    for (uint32_t i = 0; i < method->meta.instruction_count; i++) {
-        if (method->steps[i].run == ember_volatile_run) {
-            ((ember_volatile_t *)method->steps[i].state)->held = 0;
-        }
-    }
-}
-
 void ember_slot_touch(ember_slot_t *slot) {
-    ember_method_t *method = slot->method;
-    method->now += ember_with_steps(CLOCK_TICK, 0);
-    if (ember_method_clock(method) == 0) {
-        restart_clock(method);
-    }
-    slot->stamp = ember_method_clock(method);
+    slot->stamp = ++slot->method->clock;
 }
 
 bool ember_slot_tensor(ember_slot_t *slot, const uint8_t *table,

@@ -106,7 +106,7 @@ static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
     state->method = method;
     state->operation = operation;
     state->state = inner;
-    state->held = 0;
+    state->prepared_at = 0;
     state->instruction = node->instruction;
     state->slot_count = slot_count;
     method->steps[node->instruction] = (ember_step_t){ember_volatile_run, state};
@@ -137,31 +137,30 @@ static bool is_list(ember_method_t *method, uint32_t index) {
 }
 
 static bool is_stale(const ember_volatile_t *node) {
-    const uint32_t held_at = (uint32_t)(node->held >> 32);
     for (uint32_t i = 0; i < node->slot_count; i++) {
         const ember_slot_t *slot = node->slots[i];
-        if (slot->stamp > held_at) {
+        if (slot->stamp > node->prepared_at) {
             return true;
         }
         if (slot->source != NO_SOURCE) {
             const uint32_t source = (uint32_t)slot->source;
             slot = ember_method_slot(node->method, source);
-            if ((slot != NULL && slot->stamp > held_at) ||
+            if ((slot != NULL && slot->stamp > node->prepared_at) ||
                 is_list(node->method, source)) {
                 return true;
             }
         }
     }
-    return held_at == 0;
+    return node->prepared_at == 0;
 }
 
-static ember_status_t prepare_again(ember_volatile_t *node, uint64_t *work) {
+static ember_status_t prepare_again(ember_volatile_t *node) {
     ember_method_t *method = node->method;
     ember_field_t call[2];
     (void)ember_method_instruction(method, node->instruction, call);
     ember_node_t handle = {
         .method = method, .args = call[CALL_ARGS].at, .instruction = node->instruction};
-    node->held = 0;
+    node->prepared_at = 0;
     method->credit = method->list_items;
     const ember_status_t status =
         ember_node_prepare(&handle, node->operation, &node->state);
@@ -173,37 +172,19 @@ static ember_status_t prepare_again(ember_volatile_t *node, uint64_t *work) {
                           "call: a tensor has no memory; set inputs and outputs first");
     }
     node->run = handle.kernel->run;
-    *work = handle.work;
+    node->prepared_at = method->clock;
+    node->work = handle.work;
     return EMBER_OK;
 }
 
-// A call whose work does not fit in 32 bits is prepared each time, which takes no time
-// beside that work.
-static __attribute__((noinline)) int32_t run_changed(ember_volatile_t *node) {
-    ember_method_t *method = node->method;
-    uint64_t work = (uint32_t)node->held;
+int32_t ember_volatile_run(void *state) {
+    ember_volatile_t *node = state;
     if (is_stale(node)) {
-        const ember_status_t status = prepare_again(node, &work);
+        const ember_status_t status = prepare_again(node);
         if (status != EMBER_OK) {
             return status;
         }
     }
-    if (work <= UINT32_MAX) {
-        node->held = ember_with_steps(ember_method_clock(method), (uint32_t)work);
-    }
-    return ember_method_charge(method, work) ? node->run(node->state) : EMBER_BUDGET;
-}
-
-// While the clock stands still, which is usual, the state holds. One subtraction tells
-// that and charges the call to the low half of the budget's rest: as clocks are even,
-// its high word is 0 only if both are equal and the low word did not borrow.
-int32_t ember_volatile_run(void *state) {
-    ember_volatile_t *node = state;
-    ember_method_t *method = node->method;
-    const uint64_t left = method->now - node->held;
-    if (left >> 32 != 0) {
-        return run_changed(node);
-    }
-    method->now = ember_with_steps(ember_method_clock(method), (uint32_t)left);
-    return node->run(node->state);
+    return ember_method_charge(node->method, node->work) ? node->run(node->state)
+                                                         : EMBER_BUDGET;
 }

@@ -146,7 +146,7 @@ def test_the_promises_hold() -> None:
     facts = application.evaluated(NAME, BOARD)
     assert facts["same_tokens"] == 1
     assert facts["same_as_executorch"] == 1  # the same program
-    assert facts["same_predicted"] > 0.97  # the module: the order of its sums is another
+    assert facts["same_predicted"] > 0.97  # the module: its sums have another order
 
 
 # ---- PyTorch -------------------------------------------------------------------------

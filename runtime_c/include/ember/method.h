@@ -74,13 +74,12 @@ typedef struct ember_method {
     uint32_t credit;        //   may visit, and those left
     bool changes;           // found while loading as a fixed method
     bool in_scratch;        // a tensor read since is in temp, at least in part
-    uint64_t now;           // high half: an even clock, never 0, that rises whenever a
-    uint32_t left_high;     //   slot changes; low half: of the budget's rest in an
-                            //   execute, whose high half is `left_high`
+    uint64_t clock;         // rises whenever a slot changes
     uint64_t work;          // steps of one pass over all fixed nodes
     uint64_t volatile_work; // of all volatile nodes, for their largest shapes
     uint64_t *work_before;  // (instruction_count,), of them; only with `parts`
     uint64_t budget;        // steps one execute may take
+    uint64_t left;          // rest of the budget, while it executes
     ember_error_t error;    // of the node being prepared
     ember_flat_t flat;      // reads the program
 } ember_method_t;
@@ -119,11 +118,6 @@ bool ember_method_spare(const ember_method_t *method, uint32_t index,
 // steps is known and charged before the kernel runs; without jumps and dynamic shapes,
 // execute fails before anything has run.
 void ember_method_set_budget(ember_method_t *method, uint64_t steps);
-
-// Steps of the budget that the last execute left, of EMBER_NO_BUDGET without one.
-static inline uint64_t ember_method_left(const ember_method_t *method) {
-    return (uint64_t)method->left_high << 32 | (uint32_t)method->now;
-}
 
 // Input or output `index` as it is now. BAD_ARGUMENT past the end.
 EMBER_MUST_USE ember_status_t ember_method_input(ember_method_t *method, uint32_t index,
