@@ -56,6 +56,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if ((x.dtype != EMBER_F32 && x.dtype != EMBER_B1) || y.dtype != EMBER_U8) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "mask: dtypes");
     }
+    ember_node_work(node, x.numel, EMBER_STEPS_RESULT);
     s->x = x.data;
     s->y = y.data;
     s->count = y.numel;

@@ -38,15 +38,16 @@ static void f64(void *y, const void *const *x, uint32_t count) {
 static const ember_map_ops_t ops = {{f32, f64, NULL}, .inputs = 2, .unpromoted = 2};
 EMBER_MAP_RUN(2)
 
-// Each row, which may be of one element, needs the power of ten.
+// Each row, perhaps of one element, needs the power of ten, each element a division.
 static ember_status_t prepare(ember_node_t *node, void *state) {
     const ember_status_t status = prepare_with(node, state, &ops);
     ember_tensor_t self;
 
     if (status == EMBER_OK) {
         const double decimals = fabs((double)ember_node_int(node, 1));
+        const uint32_t tens = decimals < (double)MOST ? (uint32_t)decimals : MOST;
         ember_node_tensor(node, 0, &self);
-        ember_node_work(node, self.numel, decimals < MOST ? (uint32_t)decimals : MOST);
+        ember_node_work(node, self.numel, EMBER_STEPS_ANY + tens);
     }
     return status == EMBER_OK ? ember_node_status(node) : status;
 }

@@ -172,6 +172,7 @@ ember_status_t ember_table_prepare(ember_table_t *s, ember_node_t *node,
     s->index_dtype = args.indices.dtype;
     s->y_dtype = args.y.dtype;
     ember_node_work(node, args.y.numel, EMBER_STEPS_ANY);
+    ember_node_work(node, args.indices.numel, 2 * EMBER_STEPS_RESULT); // of short rows
     if (!right_dtypes(s) || !is_dense(&args)) {
         return EMBER_UNSUPPORTED;
     }
