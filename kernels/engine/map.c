@@ -128,8 +128,7 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
             node, EMBER_BAD_PROGRAM,
             "elementwise: the output's dtype cannot hold the result");
     }
-    ember_node_work(node, tensors[0].numel,
-                    ops->steps > 0 ? ops->steps : EMBER_STEPS_ANY);
+    ember_node_work(node, tensors[0].numel, EMBER_STEPS_ANY + ops->steps);
     map->ops = ops;
     map->class = (uint8_t)class;
     map->dims = 0;

@@ -39,7 +39,7 @@ typedef struct ember_map_ops {
     uint8_t unpromoted;   // bit k: operand k has no say in the dtype
     uint8_t fitting;      // bit k: that of a Scalar operand k must hold its value
     uint8_t flags;        // EMBER_MAP_*
-    uint8_t steps;        // elementary steps of an element; 0: EMBER_STEPS_ANY
+    uint8_t steps;        // of an element, beside EMBER_STEPS_ANY
     // What operands 1 and 2 are when they are None, by ember_class_t; NULL: never None.
     const ember_number_t (*bounds)[3];
 } ember_map_ops_t;

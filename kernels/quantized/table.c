@@ -172,7 +172,6 @@ ember_status_t ember_table_prepare(ember_table_t *s, ember_node_t *node,
     s->index_dtype = args.indices.dtype;
     s->y_dtype = args.y.dtype;
     ember_node_work(node, args.y.numel, EMBER_STEPS_ANY);
-    ember_node_work(node, args.indices.numel, 2 * EMBER_STEPS_RESULT); // of short rows
     if (!right_dtypes(s) || !is_dense(&args)) {
         return EMBER_UNSUPPORTED;
     }
@@ -182,5 +181,6 @@ ember_status_t ember_table_prepare(ember_table_t *s, ember_node_t *node,
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "embedding: scales do not fit the table");
     }
+    ember_node_work(node, args.y.numel / s->group, 2 * EMBER_STEPS_RESULT);
     return ember_node_status(node);
 }

@@ -26,7 +26,7 @@ BOUNDS = {
 # Bytes with kernels at -Os, on either core.
 SIZE_BOUNDS = {
     "library": 290_000,
-    "add": 3_040,
+    "add": 3_056,
     "addmm": 2_500,
     "mlp": 13_700,
     "ds_cnn": 22_200,
