@@ -122,7 +122,8 @@ static ember_status_t set_rest(ember_cadence_conv_t *s, ember_node_t *node,
         ember_cadence_image(window, s->filters, window->height.out, window->width.out);
     s->whole = w->constant && bias.constant && w->data != NULL && bias.data != NULL &&
                s->w_zero.at == NULL && all_whole(s);
-    ember_work_products(node, y.numel, (uint32_t)s->inner, EMBER_STEPS_ANY);
+    ember_work_products(node, y.numel, (uint32_t)s->inner,
+                        s->whole ? 1 : EMBER_STEPS_ANY); // by a zero point for each
     ember_node_work(node, y.numel, EMBER_STEPS_RESULT);
     s->patch = ember_node_scratch(node, (size_t)s->inner * sizeof(int32_t));
     return ember_node_status(node);
