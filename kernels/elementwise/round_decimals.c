@@ -45,9 +45,9 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
     if (status == EMBER_OK) {
         const double decimals = fabs((double)ember_node_int(node, 1));
-        const uint32_t tens = decimals < (double)MOST ? (uint32_t)decimals : MOST;
+        const uint32_t powers = decimals < (double)MOST ? (uint32_t)decimals : MOST;
         ember_node_tensor(node, 0, &self);
-        ember_node_work(node, self.numel, 4 * tens);
+        ember_node_work(node, self.numel, 4 * powers);
     }
     return status == EMBER_OK ? ember_node_status(node) : status;
 }

@@ -104,23 +104,21 @@ static inline HVX_Vector Q6_Vw_vasracc_VwVwR(HVX_Vector x, HVX_Vector u, int32_t
 }
 
 // Shifted to half as many bits, those of v and u by turns.
-static inline HVX_Vector Q6_Vh_vasr_VwVwR_sat(HVX_Vector u, HVX_Vector v, int32_t r) {
-    HVX_Vector d;
-    for (int i = 0; i < 32; i++) {
-        d.h[2 * i] = (int16_t)ember_hvx_cut(v.w[i] >> (r & 15), 16);
-        d.h[2 * i + 1] = (int16_t)ember_hvx_cut(u.w[i] >> (r & 15), 16);
+#define EMBER_HVX_HALF(NAME, TO, FROM, COUNT, BITS)                                    \
+    static inline HVX_Vector NAME(HVX_Vector u, HVX_Vector v, int32_t r) {             \
+        HVX_Vector d;                                                                  \
+        for (int i = 0; i < (COUNT); i++) {                                            \
+            const int places = r & ((BITS) - 1);                                       \
+            d.TO[2 * i] =                                                              \
+                (__typeof__(d.TO[0]))ember_hvx_cut(v.FROM[i] >> places, BITS);         \
+            d.TO[2 * i + 1] =                                                          \
+                (__typeof__(d.TO[0]))ember_hvx_cut(u.FROM[i] >> places, BITS);         \
+        }                                                                              \
+        return d;                                                                      \
     }
-    return d;
-}
 
-static inline HVX_Vector Q6_Vb_vasr_VhVhR_sat(HVX_Vector u, HVX_Vector v, int32_t r) {
-    HVX_Vector d;
-    for (int i = 0; i < 64; i++) {
-        d.b[2 * i] = (int8_t)ember_hvx_cut(v.h[i] >> (r & 7), 8);
-        d.b[2 * i + 1] = (int8_t)ember_hvx_cut(u.h[i] >> (r & 7), 8);
-    }
-    return d;
-}
+EMBER_HVX_HALF(Q6_Vh_vasr_VwVwR_sat, h, w, 32, 16)
+EMBER_HVX_HALF(Q6_Vb_vasr_VhVhR_sat, b, h, 64, 8)
 
 // --- sums of four products -----------------------------------------------------------
 

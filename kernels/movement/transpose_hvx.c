@@ -277,8 +277,7 @@ static void turn_rows(const matrix_t *s, uint8_t *to, const uint8_t *from,
     }
 }
 
-// --- many rows become whole vectors
-// ---------------------------------------------------
+// --- many rows become whole vectors --------------------------------------------------
 
 // A vector of row `i` of `rows`; anything behind the last.
 INLINE HVX_Vector row_of(const matrix_t *s, const uint8_t *from, const uint8_t *end,

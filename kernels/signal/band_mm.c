@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "ember/node.h"
+#include "kernels/engine/element.h"
 
 enum { X, BANDS, WEIGHTS, OUT };
 
@@ -87,7 +88,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     const uint32_t m = (uint32_t)bands.sizes[0];
     const uint32_t rows = m == 0 ? 0 : y.numel / m;
     ember_node_work(node, rows, weights.numel);
-    ember_node_work(node, y.numel, 8); // of bands without weights, too
+    ember_node_work(node, y.numel, EMBER_STEPS_ANY); // of bands without weights, too
     *(band_mm_t *)state = (band_mm_t){x.data, bands.data, weights.data, y.data, rows,
                                       n,      m,          weights.numel};
     return EMBER_OK;

@@ -137,10 +137,8 @@ static uintptr_t same_bytes(uintptr_t first, uintptr_t second) {
 static uintptr_t third_word(const place_t *places, uint32_t count, uintptr_t first,
                             uintptr_t second) {
     const uint32_t region = region_of(places, count, second - first);
-    if (first == second || region == count) {
-        return same_bytes(first, second);
-    }
-    return in_third(places, region, first);
+    return region == count ? same_bytes(first, second)
+                           : in_third(places, region, first);
 }
 
 static void *third_state(const place_t *places, uint32_t count, const void *first,
