@@ -56,12 +56,12 @@ static void move(uint8_t *to, const uint8_t *from, uint32_t bytes) {
 
 static void fill(uint8_t *to, uint32_t word, uint32_t bytes) {
     const block_t block = {{word, word, word, word}};
+    const uint8_t *end = to + (bytes & -(uint32_t)sizeof(block));
 
-    for (; bytes >= sizeof(block); bytes -= (uint32_t)sizeof(block)) {
-        *(block_t *)(void *)to = block;
-        to += sizeof(block);
+    for (; to != end; to += sizeof(block)) {
+        *(block_t *)(void *)to = (block_t){{word, word, word, word}};
     }
-    memcpy(to, &block, bytes);
+    memcpy(to, &block, bytes % sizeof(block));
 }
 
 // Copies `bytes` between a row of a window and what an edge has from `*at` on.
