@@ -90,23 +90,22 @@ static int32_t act(const ember_rows_t *s, ember_rows_action_t action, uint32_t *
     if (before > 0 && action.what != EMBER_ROWS_OUT) {
         move(first, first + window->row, before);
     }
-    switch (action.what) {
-    case EMBER_ROWS_RUN:
+    if (action.what == EMBER_ROWS_RUN) {
         return s->nodes[action.which].run(s->nodes[action.which].state);
-    case EMBER_ROWS_FILL:
-        fill(last, window->fill * 0x01010101u, window->row);
-        return EMBER_OK;
-    case EMBER_ROWS_LEAST:
-        fill(last, LEAST, window->row);
-        return EMBER_OK;
-    case EMBER_ROWS_SKIP:
-        return EMBER_OK;
-    default:
-        return pass(&s->edges[action.which], &at[action.which], last + window->beside,
-                    window->row - 2u * window->beside, action.what == EMBER_ROWS_OUT)
-                   ? EMBER_OK
-                   : EMBER_DATA_RANGE;
     }
+    if (action.what == EMBER_ROWS_FILL || action.what == EMBER_ROWS_LEAST) {
+        const uint32_t bytes = window->fill * 0x01010101u;
+        fill(last, action.what == EMBER_ROWS_FILL ? bytes : LEAST, window->row);
+        return EMBER_OK;
+    }
+    if (action.what == EMBER_ROWS_SKIP) {
+        return EMBER_OK;
+    }
+    const bool out = action.what == EMBER_ROWS_OUT;
+    return pass(&s->edges[action.which], &at[action.which], last + window->beside,
+                window->row - 2u * window->beside, out)
+               ? EMBER_OK
+               : EMBER_DATA_RANGE;
 }
 
 // All steps of the table.
