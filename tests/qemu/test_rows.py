@@ -78,7 +78,8 @@ def test_rows_of_networks_cost_few_instructions(
 
 def assert_cheap(model: Path, board: str, to: Path) -> None:
     whole, by_rows = (executed(model, board, rows, to) for rows in ("off", "smallest"))
-    assert whole < by_rows <= MOST_INSTRUCTIONS * whole
+    assert by_rows != whole  # there is a region
+    assert by_rows <= MOST_INSTRUCTIONS * whole
 
 
 def executed(model: Path, board: str, rows: str, to: Path) -> int:
