@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.plan.rows import cascade, pieces, ranges, schedule, table
+from ember.plan.rows import cascade, pieces, ranges, schedule, sharing, table
 from ember.plan.rows.cascade import Cascade
 from ember.plan.rows.lives import RowLives, most
 from ember.plan.rows.ranges import Range
@@ -69,8 +69,7 @@ class Chooser:
             chosen = _chosen(by_end)
             wrong = [each for each in chosen if self._true(each) != each]
             if not wrong:
-                schedules = (self.scheduled(each) for each in chosen if each.by_rows)
-                regions = [region for region in schedules if region is not None]
+                regions = [self._smallest(each) for each in chosen if each.by_rows]
                 return ChosenRows(regions, [each.first for each in chosen if each.over])
             for each in wrong:
                 true = self._true(each)
@@ -92,6 +91,14 @@ class Chooser:
         if key not in self.schedules:
             self.schedules[key] = self._schedule(each)
         return self.schedules[key]
+
+    def _smallest(self, each: Range) -> Schedule:
+        """Of a chosen region, with more work for it."""
+        fed = each.first < self.lives.fed_until()
+        few = self.scheduled(each)
+        assert few is not None
+        many = schedule.of(few.cascade, whole_inputs=fed, work=sharing.MANY)
+        return many if table.fits(many) else few
 
     def _schedule(self, each: Range) -> Schedule | None:
         chain = self._cascade(each)

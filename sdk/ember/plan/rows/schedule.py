@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ember.plan.rows import sharing
+from ember.plan.rows import needs, sharing
 from ember.plan.rows.cascade import Cascade, RowSource, Window
 from ember.plan.rows.reads import LEAST_FLOAT
-from ember.plan.rows.sharing import Action, Slab, What
+from ember.plan.rows.needs import Action, What
+from ember.plan.rows.sharing import Slab
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,14 @@ class OutOfStepError(Exception):
     """Two readers of a window want different rows as the newest."""
 
 
-def of(cascade: Cascade, *, whole_inputs: bool = False) -> Schedule:
+def of(
+    cascade: Cascade, *, whole_inputs: bool = False, work: int = sharing.FEW
+) -> Schedule:
     """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
-    that nobody reads come in, too."""
+    that nobody reads come in, too; with more `work` windows share more."""
     steps = _Maker(cascade).steps(whole_inputs=whole_inputs)
-    return Schedule(cascade, steps, sharing.slab(cascade, steps))
+    slab = sharing.slab(cascade, steps, work)
+    return Schedule(cascade, needs.moved_early(cascade, steps, slab.early), slab)
 
 
 class _Maker:
@@ -78,6 +82,7 @@ class _Maker:
                 # What writes over the result runs at once, too.
                 last = self.cascade.last_home(call)
                 self._advance(last, self.times[call] * self.cascade.calls[call].made)
+                self._follow(call)
         row = self.newest[number] + 1
         self._bring(number, window, row)
         self.newest[number] = row
@@ -85,6 +90,26 @@ class _Maker:
         if window.is_output and 0 <= row < window.image:
             which = self.cascade.outputs.index(window.value)
             self.made.append(Action(What.OUT, number, which))
+
+    def _follow(self, call: int) -> None:
+        """What alone reads a result reads it at once, where its own is no longer: less
+        waits then for what was not asked for yet."""
+        while len(self.readers[call]) == 1:
+            ((reader, source),) = self.readers[call]
+            windows = self.cascade.windows
+            less = windows[reader].row_bytes <= windows[call].row_bytes
+            if not less or len(self.cascade.sources[reader]) > 1:
+                return
+            if self.newest[call] != self._wanted(reader, source):
+                return
+            if any(
+                self.newest[reader] == self._wanted(other, each)
+                for other, each in self.readers[reader]
+            ):
+                return
+            if reader in self.pushed or reader in self.running or self.cascade.windows[reader].is_row: return
+            self._advance(reader, self.times[reader] * self.cascade.calls[reader].made)
+            call = reader
 
     def _bring(self, number: int, window: Window, row: int) -> None:
         """A row becomes the newest of a window; what comes in at the end of the window
