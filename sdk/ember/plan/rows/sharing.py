@@ -16,7 +16,7 @@ from ember.plan.rows.cascade import Cascade
 from ember.plan.rows.needs import Action, Part
 from ember.program.types import ALIGN
 
-FEW, MANY = 20_000, 800_000  # pairs of windows that are looked at, about
+FEW, MANY = 5_000, 800_000  # pairs of windows that are looked at, about
 _TRIES = 1_000  # at most
 
 
