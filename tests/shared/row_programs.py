@@ -326,16 +326,26 @@ def resnet_like() -> Model:
     return net.model(net.avg_pool(x, 16, 16))
 
 
-def inception_like(side: int) -> Model:
-    """Branches of several kernels side by side, three times, and the mean of it all."""
-    net = Network(1, (1, 3, side, side))
-    x = net.max_pool(net.conv(net.conv(net.input, 32), 32))
-    for _ in range(3):
+def inception_like(
+    side: int, blocks: int = 3, *, widths: tuple[int, int, int] = (32, 8, 16),
+    floats: bool = False, doubled: bool = False, mean: bool = True,
+) -> Model:  # fmt: skip
+    """Branches of several kernels side by side, and the mean of it all; `widths` are
+    channels before the blocks, and within and at the end of a branch. `doubled`: two
+    kernels of three in place of one of five."""
+    stem, narrow, filters = widths
+    net = Network(1, (1, 3, side, side), DType.FLOAT32 if floats else DType.INT8)
+    x = net.quantize(net.input) if floats else net.input
+    x = net.max_pool(net.conv(net.conv(x, stem), stem))
+    for _ in range(blocks):
         pooled = net.max_pool(x, 3, 1, 1)
-        parts = [net.conv(x, 16, 1), net.conv(net.conv(x, 8, 1), 16)]
-        parts += [net.conv(net.conv(x, 8, 1), 16, 5), net.conv(pooled, 16, 1)]
-        x = net.cat(*parts)
-    return net.model(net.avg_pool(x, net.sizes(x)[2], 1))
+        parts = [net.conv(x, filters, 1), net.conv(net.conv(x, narrow, 1), filters)]
+        wide = net.conv(x, narrow, 1)
+        wide = net.conv(wide, filters) if doubled else wide
+        parts += [net.conv(wide, filters, 3 if doubled else 5)]
+        x = net.cat(*parts, net.conv(pooled, filters, 1))
+    x = net.avg_pool(x, net.sizes(x)[2], 1) if mean else x
+    return net.model(net.dequantize(x) if floats else x)
 
 
 def mobilenet_v1(alpha: float, side: int, *, floats: bool = False) -> Model:

@@ -67,8 +67,10 @@ def _scratch(program: Program) -> int:
     """Bytes of scratch that lies in the plans of methods, at most at a time in each:
     with rows it may lie beside all else."""
     return sum(
-        max((_size(method.values[v]) for v in own_scratch.covered(method).values()),
-            default=0)
+        max(
+            (_size(method.values[v]) for v in own_scratch.covered(method).values()),
+            default=0,
+        )
         for method in program.methods
     )
 

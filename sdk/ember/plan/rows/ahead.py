@@ -26,22 +26,33 @@ class _Ahead:
 def let_run(asked: WantedRows, made: Mapping[int, WantedRows]) -> set[int]:
     """Readers of a tensor that read late run ahead, when all of them are known. Returns
     the values whose windows are others now."""
-    row_bytes = reads.row_bytes(asked.readers[0].read.tensor) if asked.readers else 0
     changed: set[int] = set()
-    while True:
-        depths = sorted({asked.depth(reader) for reader in asked.readers})
-        if len(depths) < 2:
-            return changed
-        late = [n for n, r in enumerate(asked.readers) if asked.depth(r) == depths[-1]]
-        less = depths[-1] - depths[-2]
-        ways = {n: _way(asked, asked.readers[n], less, made) for n in late}
-        found = {n: way for n, way in ways.items() if way}
-        waiting = sum(way.bytes for way in found.values())
-        if len(found) < len(ways) or waiting >= less * row_bytes:
-            return changed
-        for number, way in found.items():
+    while (ways := _cheaper(asked, made)) is not None:
+        for number, way in ways.items():
             _take(asked, number, way, made)
             changed |= way.paces.keys()
+    return changed
+
+
+def _cheaper(
+    asked: WantedRows, made: Mapping[int, WantedRows]
+) -> dict[int, _Ahead] | None:
+    """By the readers that want most rows: how they want less of them, where what waits
+    then is less than what they do not want."""
+    depths = [asked.depth(reader) for reader in asked.readers]
+    most = max(depths, default=0)
+    latest = [number for number, depth in enumerate(depths) if depth == most]
+    others = [depth for depth in depths if depth < most]
+    if not others:
+        return None
+    row_bytes = reads.row_bytes(asked.readers[0].read.tensor)
+    for less in range(most - max(others), 0, -1):
+        ways = [_way(asked, asked.readers[number], less, made) for number in latest]
+        taken = [way for way in ways if way is not None]
+        waiting = sum(way.bytes for way in taken)
+        if len(taken) == len(ways) and waiting < less * row_bytes:
+            return dict(zip(latest, taken, strict=True))
+    return None
 
 
 def _take(

@@ -131,9 +131,7 @@ class Growing:
     def _share_of_made(self, value: int) -> _Share:
         share, asked = _Share(), self._asked[value]
         if value not in self._at_home and asked.call is not None:
-            share.add(
-                cascade.made_window(asked.call, asked, sides=self.sides), asked
-            )
+            share.add(cascade.made_window(asked.call, asked, sides=self.sides), asked)
         return share
 
     def _share_of_input(self, owner: int) -> _Share:

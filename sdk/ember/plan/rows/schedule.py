@@ -92,24 +92,27 @@ class _Maker:
             self.made.append(Action(What.OUT, number, which))
 
     def _follow(self, call: int) -> None:
-        """What alone reads a result reads it at once, where its own is no longer: less
-        waits then for what was not asked for yet."""
-        while len(self.readers[call]) == 1:
-            ((reader, source),) = self.readers[call]
-            windows = self.cascade.windows
-            less = windows[reader].row_bytes <= windows[call].row_bytes
-            if not less or len(self.cascade.sources[reader]) > 1:
-                return
-            if self.newest[call] != self._wanted(reader, source):
-                return
-            if any(
-                self.newest[reader] == self._wanted(other, each)
-                for other, each in self.readers[reader]
-            ):
-                return
-            if reader in self.pushed or reader in self.running or self.cascade.windows[reader].is_row: return
+        """What alone reads a result reads it at once where its own row is no longer, so
+        that less waits for what has not been asked for yet."""
+        while (reader := self._free_reader(call)) is not None:
             self._advance(reader, self.times[reader] * self.cascade.calls[reader].made)
             call = reader
+
+    def _free_reader(self, call: int) -> int | None:
+        """The one reader of a result, if it reads nothing else and may run now, and
+        nobody else has to run for that."""
+        if len(self.readers[call]) != 1:
+            return None
+        ((reader, source),) = self.readers[call]
+        own, window = (self.cascade.windows[n] for n in (reader, call))
+        alone = len(self.cascade.sources[reader]) == 1 and not own.is_row
+        busy = reader in self.pushed or reader in self.running
+        wanted = (self._wanted(*after) for after in self.readers[reader])
+        if not alone or busy or own.row_bytes > window.row_bytes:
+            return None
+        if self.newest[call] != self._wanted(reader, source):
+            return None
+        return None if self.newest[reader] in wanted else reader
 
     def _bring(self, number: int, window: Window, row: int) -> None:
         """A row becomes the newest of a window; what comes in at the end of the window
