@@ -102,6 +102,24 @@ def _of_run(cascade: Cascade, step: int, action: Action) -> Iterator[tuple[int, 
     yield own, Use(step, cascade.windows[own].rows - made, made, writes=True)
 
 
+def read_before(
+    cascade: Cascade, steps: Sequence[Action], inputs: Collection[int]
+) -> dict[int, int]:
+    """Of each window that is no row of another: bytes that all of these windows have
+    read of one input before its first use."""
+    read = dict.fromkeys(inputs, 0)
+    first = {number: own[0].step for number, own in uses(cascade, steps).items() if own}
+    begun: dict[int, list[int]] = {}
+    for number, step in first.items():
+        begun.setdefault(step, []).append(number)
+    before: dict[int, int] = {}
+    for step, action in enumerate(steps):
+        before |= dict.fromkeys(begun.get(step, ()), min(read.values()))
+        if action.what is What.IN and action.window in read:
+            read[action.window] += cascade.windows[action.window].image_bytes
+    return before
+
+
 def parts(
     window: Window, uses: Sequence[Use], steps: int, *, early: bool
 ) -> list[Part]:

@@ -30,12 +30,19 @@ class OutOfStepError(Exception):
 
 
 def of(
-    cascade: Cascade, *, whole_inputs: bool = False, work: int = sharing.FEW
+    cascade: Cascade,
+    *,
+    whole_inputs: bool = False,
+    work: int = sharing.FEW,
+    under: int | None = None,
 ) -> Schedule:
     """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
-    that nobody reads come in, too; with more `work` windows share more."""
+    that nobody reads come in, too; with more `work` windows share more. `under` is an
+    input that nobody needs afterwards, which windows may lie over."""
     steps = _Maker(cascade).steps(whole_inputs=whole_inputs)
-    slab = sharing.slab(cascade, steps, work)
+    windows = range(len(cascade.calls), len(cascade.windows))
+    below = [n for n in windows if cascade.windows[n].value == under]
+    slab = sharing.slab(cascade, steps, work, below)
     return Schedule(cascade, needs.moved_early(cascade, steps, slab.early), slab)
 
 
@@ -46,6 +53,7 @@ class _Maker:
         self.newest = [-1 - window.padding - window.ahead for window in cascade.windows]
         self.times = [0] * len(cascade.calls)  # how often each ran
         self.pushed: set[int] = set()  # windows that are about to get a row
+        self.begun: set[int] = set()  # windows with what lies beside the image
         self.running: set[int] = set()  # calls that wait for what they read
         self.readers: list[list[tuple[int, RowSource]]] = [[] for _ in cascade.windows]
         for call, sources in enumerate(cascade.sources):
@@ -54,9 +62,6 @@ class _Maker:
 
     def steps(self, *, whole_inputs: bool) -> tuple[Action, ...]:
         sink = len(self.cascade.calls) - 1
-        for number, window in enumerate(self.cascade.windows):
-            if window.beside:  # which stay when rows are made between them
-                self.made += [_fill(number, window)] * window.rows
         for number, window in enumerate(self.cascade.windows):
             if number == sink:
                 self._advance(sink, window.image - 1)
@@ -118,6 +123,7 @@ class _Maker:
         """A row becomes the newest of a window; what comes in at the end of the window
         is the row that lies `ahead` of it."""
         inside = 0 <= row < window.image
+        self._begin(number)
         if inside and window.maker is None:
             self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
         elif inside and window.maker is not None and row % (window.ahead + 1) == 0:
@@ -152,12 +158,44 @@ class _Maker:
             raise OutOfStepError
         self.running.remove(call)
         self.times[call] += 1
+        self._begin(self.cascade.last_home(call))
         self.made.append(Action(What.RUN, self.cascade.moved_by(call), call))
+
+    def _begin(self, number: int) -> None:
+        """What lies beside the image stays when rows are made between."""
+        window = self.cascade.windows[number]
+        if window.beside and number not in self.begun:
+            self.begun.add(number)
+            self.made += [_fill(number, window)] * window.rows
 
 
 def _fill(number: int, window: Window) -> Action:
     what = What.LEAST if window.fill == LEAST_FLOAT else What.FILL
     return Action(what, number)
+
+
+def over_slab(schedule: Schedule) -> Mapping[int, int]:
+    """By numbers of inputs: bytes by which one must start later than the slab, so that
+    each window first takes memory whose rows were read."""
+    cascade, slab = schedule.cascade, schedule.slab
+    if slab.unread < slab.size:
+        return {}
+    deltas: dict[int, int] = {}
+    for number, window in enumerate(cascade.windows[len(cascade.calls) :]):
+        if window.planes > 1:
+            continue
+        own = [len(cascade.calls) + number]
+        deltas[number] = max(
+            (
+                slab.starts[begun] + cascade.windows[begun].room - read
+                for begun, read in needs.read_before(
+                    cascade, schedule.steps, own
+                ).items()
+                if read < sharing.image_bytes(window)
+            ),
+            default=0,
+        )
+    return deltas
 
 
 def over(schedule: Schedule) -> Mapping[tuple[int, int], int]:

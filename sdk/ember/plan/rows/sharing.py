@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ember.plan.rows import needs
-from ember.plan.rows.cascade import Cascade
+from ember.plan.rows.cascade import Cascade, Window
 from ember.plan.rows.needs import Action, Part
 from ember.program.types import ALIGN
 
@@ -28,8 +28,15 @@ class Slab:
     early: frozenset[int] = frozenset()  # windows whose rows move up early
 
 
-def slab(cascade: Cascade, steps: Sequence[Action], work: int = FEW) -> Slab:
-    best = _Placer(cascade, steps).best(work)
+def slab(
+    cascade: Cascade,
+    steps: Sequence[Action],
+    work: int = FEW,
+    under: Collection[int] = (),
+) -> Slab:
+    """`under` are windows of one input that nobody needs afterwards: what is used late
+    may lie over rows of it that were read."""
+    best = _Placer(cascade, steps, under).best(work)
     unread = max((call.unread_bytes for call in cascade.calls), default=0)
     numbers = range(len(cascade.windows))
     starts = [_start(cascade, number, best.offsets) for number in numbers]
@@ -54,11 +61,16 @@ class _Placed:
     order: tuple[_Moved, ...]
     offsets: Mapping[int, int]
     end: int
+    total: int  # with the input that lies under it
 
 
 class _Placer:
-    def __init__(self, cascade: Cascade, steps: Sequence[Action]) -> None:
+    def __init__(
+        self, cascade: Cascade, steps: Sequence[Action], under: Collection[int] = ()
+    ) -> None:
         self.windows = cascade.windows
+        self.input = max((image_bytes(self.windows[n]) for n in under), default=0)
+        self.read = needs.read_before(cascade, steps, under) if under else {}
         self.uses = needs.uses(cascade, steps)
         self.steps = len(steps)
         self.may_be_early = {
@@ -75,12 +87,14 @@ class _Placer:
         chance."""
         chance = random.Random(1)  # noqa: S311
         bound = self._bound()
-        best = min(map(self._placed, self._orders()), key=lambda each: each.end)
+        best = min(
+            map(self._placed, self._orders()), key=lambda each: (each.total, each.end)
+        )
         for _ in range(min(_TRIES, work // max(len(self.uses), 1) ** 2)):
-            if best.end <= bound:
+            if best.end <= bound and not self.input:
                 break
             trial = self._placed(self._changed(best.order, chance))
-            if trial.end <= best.end:
+            if (trial.total, trial.end) <= (best.total, best.end):
                 best = trial
         return best
 
@@ -119,7 +133,19 @@ class _Placer:
                     start = _aligned(last)
             offsets[window[0]] = start
             end = max(end, start + self.windows[window[0]].room)
-        return _Placed(order, offsets, end)
+        return _Placed(order, offsets, end, max(end, self.input + self._by(offsets)))
+
+    def _by(self, offsets: Mapping[int, int]) -> int:
+        """Bytes by which the input starts later than the slab."""
+        return _aligned(
+            max(
+                offsets[number] + self.windows[number].room - read
+                for number, read in self.read.items()
+                if read < self.input
+            )
+            if self.input
+            else 0
+        )
 
     def _gaps(self, a: _Moved, b: _Moved) -> _Gaps:
         """By how many bytes b may not start later than a: between each two of these."""
@@ -163,6 +189,11 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> _Gaps:
         else:
             joined.append((first, last))
     return tuple(joined)
+
+
+def image_bytes(window: Window) -> int:
+    """Of the whole tensor."""
+    return window.image * window.image_bytes
 
 
 def _aligned(size: int) -> int:
