@@ -6,6 +6,7 @@ rows of a later result on that branch are shorter, these wait instead.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -62,7 +63,7 @@ def _take(
     for value, pace in way.paces.items():
         made[value].pace = pace
     values = [*way.paces]
-    for value, after in zip(values, values[1:], strict=False):
+    for value, after in itertools.pairwise(values):
         (reader,) = made[value].readers
         assert reader.out == after
         made[value].readers = [replace(reader, pace=way.paces[value])]

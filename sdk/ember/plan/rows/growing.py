@@ -11,7 +11,7 @@ beside.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ember.plan.rows import ahead, cascade, wanted

@@ -14,9 +14,9 @@ from ember.program import Method, types
 
 
 def pairs(method: Method, stores: Sequence[lifetimes.Storage]) -> placing.Over:
-    """Of storages, by their place in `stores`: an input, and an output that may lie
-    over it, or a slab, with the bytes by which the input starts later. Where an output has the
-    very place of an input, both are one storage, which is there before the region."""
+    """Of storages, by their place in `stores`: an input, and an output or a slab that
+    may lie over it, with the bytes by which the input starts later. Where an output has
+    the very place of an input, both are one storage, which is there before."""
     number = {value: n for n, store in enumerate(stores) for value in store.values}
     return {
         (number[source], number[out]): by

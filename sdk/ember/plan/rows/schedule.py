@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from ember.plan.rows import needs, sharing
 from ember.plan.rows.cascade import Cascade, RowSource, Window
-from ember.plan.rows.reads import LEAST_FLOAT
 from ember.plan.rows.needs import Action, What
+from ember.plan.rows.reads import LEAST_FLOAT
 from ember.plan.rows.sharing import Slab
 
 
