@@ -305,6 +305,20 @@ def u_network(seed: int, kernel: int, padding: int, added: int) -> Model:
     return net.model(net.conv(x, 1, 1))
 
 
+def u_net_like(side: int, *widths: int) -> Model:
+    """Two convolutions of each width on the way down and up again, and joined with what
+    was there on the way."""
+    net = Network(1, (1, 3, side, side))
+    x, passed = net.input, []
+    for width in widths:
+        x = net.conv(net.conv(net.max_pool(x) if passed else x, width), width)
+        passed.append(x)
+    for width, other in zip(widths[-2::-1], passed[-2::-1], strict=True):
+        joined = net.cat(net.turned(x, width), other)
+        x = net.conv(net.conv(joined, width), width)
+    return net.model(net.conv(x, 1, 1))
+
+
 def over_network() -> Model:
     """Layers of one shape after the other: each may be written over its input. Images
     have 35 pixels, two more than a multiple of three, and more channels than Helium
