@@ -16,6 +16,7 @@ from ember import cli
 pytestmark = pytest.mark.qemu
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
+NETWORKS = ("resnet8", "mobilenet", "unet", "unet_smooth", "ds_cnn", "inception")
 CASE = Path(__file__).resolve().parents[1] / "boards" / "int8_ds_cnn_m4"
 
 
@@ -66,19 +67,17 @@ def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None
     """Each row in an execution of its own, the outputs of the last one those of the
     whole image; between them, only what the plan keeps is there."""
     boards = {"m4": "mps2-an386", "m55": "mps3-an547"}
-    cases = [
-        str(CASES / f"int8_{name}_small_{core}")
-        for name in ("resnet8", "mobilenet", "unet", "ds_cnn", "inception")
-    ]
+    cases = [str(CASES / f"int8_{name}_small_{core}") for name in NETWORKS]
     cases.append(str(CASES / "model_resnet8_small"))  # float32
     words = ["--board", boards[core], "--rows", "fed", *poison]
     assert cli.main(["test", *cases, *words]) == 0
 
 
+@pytest.mark.parametrize("name", ["inception", "unet_smooth"])
 @pytest.mark.parametrize("core", ["m4", "m55"])
-def test_a_mean_of_rows(core: str) -> None:
+def test_a_mean_of_rows_and_rows_between_rows(core: str, name: str) -> None:
     board = {"m4": "mps2-an386", "m55": "mps3-an547"}[core]
-    case = CASES / f"int8_inception_small_{core}"
+    case = CASES / f"int8_{name}_small_{core}"
     words = [str(case), "--board", board, "--rows", "smallest"]
     assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
 
