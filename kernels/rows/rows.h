@@ -20,6 +20,10 @@
 // last row of its own window is, a second window says so, of one row, which never
 // moves.
 //
+// Windows may share bytes that they never need at once. Rows may move up before a call
+// writes one, or as soon as they were read, by a step of their own: the action of the
+// call then names a window of one row, which never moves.
+//
 // The table is a constant of bytes, aligned to 4: ember_rows_head_t, then its windows,
 // its actions, and its steps, a byte each, the number of an action. It comes from a
 // program and is checked like one.

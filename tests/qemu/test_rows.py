@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from row_programs import mobilenet_v1, mobilenet_v2, resnet8
+from row_programs import inception_like, mobilenet_v1, mobilenet_v2, resnet8
 
 from ember import cli
 
@@ -37,8 +37,8 @@ def run(tmp_path: Path, *words: str) -> dict[str, Any]:
     return facts
 
 
-def planned(facts: dict[str, Any], tmp_path: Path) -> int:
-    plan = json.loads((tmp_path / "build" / "3-plan.json").read_text())
+def planned(facts: dict[str, Any], tmp_path: Path, out: str = "build") -> int:
+    plan = json.loads((tmp_path / out / "3-plan.json").read_text())
     return int(plan["activations"]["planned"])
 
 
@@ -118,6 +118,26 @@ def test_a_mean_of_rows_and_rows_between_rows(core: str, name: str) -> None:
     case = CASES / f"int8_{name}_small_{core}"
     words = [str(case), "--board", board, "--rows", "smallest"]
     assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
+
+
+@pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps3-an547"])
+def test_windows_that_share_memory(board: str, tmp_path: Path) -> None:
+    """Blocks of branches, with random weights, by each set of kernels."""
+    model, image = tmp_path / "blocks.pte", tmp_path / "image.npy"
+    model.write_bytes(inception_like(24, 2).content)
+    random = np.random.default_rng(5)
+    np.save(image, random.integers(-128, 128, (1, 3, 24, 24), np.int8))
+    outputs, bytes_planned = [], []
+    for rows in ("off", "smallest"):
+        to, out = tmp_path / "run.json", tmp_path / rows
+        words = ["run", str(model), "--board", board, "--input", str(image)]
+        words += ["--rows", rows, "--out", str(out), "--json", str(to)]
+        assert cli.main(words) == 0
+        outputs.append(json.loads(to.read_text())["outputs"])
+        bytes_planned.append(planned({}, out.parent, rows))
+    assert outputs[0] == outputs[1]
+    assert len(set(outputs[0][0]["data"])) > 10
+    assert 3 * bytes_planned[1] < bytes_planned[0]
 
 
 @pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps3-an547"])

@@ -20,6 +20,7 @@ from benchmarks import (
     report,
     report_cycles,
     report_hexagon,
+    row_memory,
     sizes,
     sme,
     sweeps,
@@ -30,6 +31,7 @@ from ember.errors import SdkError
 
 _PAGE = Path("docs") / "performance.md"
 _CADENCE = Path("docs") / "cadence.md"
+_MEMORY = Path("docs") / "memory.md"
 
 
 def main() -> int:
@@ -82,6 +84,17 @@ def _parser() -> argparse.ArgumentParser:
         "--update", action="store_true", help="write the table of the page"
     )
     beside.set_defaults(command=_cadence)
+    memory = commands.add_parser(
+        "rows", help=f"RAM of models row by row, for {_MEMORY}"
+    )
+    memory.add_argument(
+        "--only", metavar="TEXT", default="", help="models with it in their names"
+    )
+    memory.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
+    memory.add_argument(
+        "--update", action="store_true", help="write the tables of the page"
+    )
+    memory.set_defaults(command=_rows)
     wide = commands.add_parser("sme", help="matrix products on Arm64 with SME")
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
@@ -222,6 +235,25 @@ def _work(options: argparse.Namespace, folder: Path) -> int:
     if options.update:
         work.write(figures, some=bool(options.operators))
     return _told(found)
+
+
+def _rows(options: argparse.Namespace, folder: Path) -> int:
+    if options.only and options.update:
+        raise SdkError("--update writes the tables of all models: leave out --only")
+    every = row_memory.tables()
+    costs = row_memory.measure(folder, every, options.only)
+    table = output.table("model", "type", "core", "rows", ">bytes", ">instructions")
+    for one in costs:
+        count = "" if one.instructions is None else f"{one.instructions:,}"
+        where = (one.model, one.type, one.core, one.mode)
+        table.add_row(*where, f"{one.bytes:,}", count)
+    output.console(options.json, columns=120).print(table)
+    output.write_json([asdict(one) for one in costs], options.json)
+    if options.update:
+        path = paths.root() / _MEMORY
+        page = path.read_text(encoding="utf-8")
+        path.write_text(row_memory.updated(page, every, costs), encoding="utf-8")
+    return 0
 
 
 def _sme(options: argparse.Namespace, folder: Path) -> int:

@@ -271,6 +271,7 @@ CASES = [
     *network(
         "inception_small", lambda: inception(8, 8), channels_last(f32(1, 3, 21, 22))
     ),
+    networks.network("unet_64", lambda: UNet(3, 8, 16, 32), f32(1, 3, 64, 64)),
     *network("resnet8", networks.resnet8, channels_last(f32(1, 3, 32, 32))),
     *network("ds_cnn", networks.ds_cnn, channels_last(f32(1, 1, 49, 10))),
     *network("mobilenet_v1", networks.mobilenet_v1, channels_last(f32(1, 3, 96, 96))),

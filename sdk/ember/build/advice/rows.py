@@ -43,7 +43,8 @@ def _of(job: Job, model: Improved) -> Iterator[dict[str, Any]]:
         (each for draft in proposals for each in _late(draft, here, keep)),
         key=lambda program: _planned(program, known, keep),
     )
-    saved = _planned(plain, known, keep) - _planned(best, known, keep)
+    after = _planned(best, known, keep) + _scratch(model.program)
+    saved = _planned(model.program, known, keep) - after
     if saved > 0:
         yield _facts(model, best) | {"used": False, "saved": saved}
 
@@ -59,6 +60,18 @@ def _late(
 def _planned(program: Program, known: KernelList, keep: frozenset[int]) -> int:
     return sum(
         replan(method, known, keep, check=False).planned for method in program.methods
+    )
+
+
+def _scratch(program: Program) -> int:
+    """Bytes of scratch that lies in the plans of methods, at most at a time in each:
+    with rows it may lie beside all else."""
+    return sum(
+        max(
+            (_size(method.values[v]) for v in own_scratch.covered(method).values()),
+            default=0,
+        )
+        for method in program.methods
     )
 
 

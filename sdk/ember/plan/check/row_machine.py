@@ -117,11 +117,9 @@ class _Machine:
             self._put(slab, last, size, ("outside", fill))
         elif what == _LEAST:
             self._put(slab, last, size, ("outside", LEAST))
-        elif what == _SKIP:
-            self._put(slab, last, size, ("nothing",))
         elif what == _RUN:
             self._run(which)
-        else:
+        elif what != _SKIP:  # which leaves the last row as it is
             inside = size - 2 * beside
             self._pass(which, slab, last + beside, inside, out=what == _OUT)
 

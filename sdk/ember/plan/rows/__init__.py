@@ -5,8 +5,12 @@ tensor as its readers need. kernels/rows/rows.h says how a region looks in a pro
 
 reads     which rows of its inputs a call reads for a row of its output
 pace      which row of a tensor is the newest one, by the rows of the last
+wanted    what the readers of a tensor want of its rows, and when
+ahead     branches that make rows early, where less waits then
 cascade   the windows of a range of calls: their rows, their bytes
 schedule  the order in which rows are computed
+needs     the moments at which each row of a window is needed
+sharing   where windows lie, so that they share what they never need at once
 table     that order as the bytes that the runtime walks
 lives     the calls that can run by rows, and the bytes alive at each
 sums      a pool of large windows as two calls, so that no window is whole

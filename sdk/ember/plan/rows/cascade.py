@@ -10,16 +10,16 @@ only one call reads, which may write over it, lies where that call's newest row 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
-from ember.plan.rows import reads
+from ember.plan.rows import ahead, reads, wanted
 from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
+from ember.plan.rows.wanted import NO_PACE, WantedInput, WantedRows
 from ember.program import types
 from ember.program.types import ALIGN
 
 MOST_ROWS = 255  # of a window
-_NO_PACE = Pace(slope=0)  # like no other
 
 
 @dataclass(frozen=True)
@@ -46,6 +46,11 @@ class Window:
     @property
     def size(self) -> int:
         return self.rows * self.row_bytes
+
+    @property
+    def is_row(self) -> bool:
+        """Of another window."""
+        return self.home is not None
 
     @property
     def is_lone(self) -> bool:
@@ -101,88 +106,9 @@ def of(
     return _Builder(calls, wanted, sides=sides).cascade()
 
 
-@dataclass
-class WantedRows:
-    """What readers want of a tensor."""
-
-    pace: Pace | None = None
-    readers: list[tuple[int, Pace]] = field(default_factory=list)  # with the extent
-    padding: int = 0
-    fills: set[int] = field(default_factory=set)
-    reads: list[RowRead] = field(default_factory=list)
-
-    @property
-    def may_be_home(self) -> bool:
-        """Whether the one reader may write over what it reads."""
-        return len(self.reads) == 1 and self.reads[0].is_over and self.rows == 1
-
-    def ask(self, read: RowRead, pace: Pace | None) -> bool:
-        """`pace` is that of the newest row that is read; False where the readers do not
-        run in step."""
-        if pace is None or not (self.pace is None or self.pace.is_like(pace)):
-            return False
-        self.pace = pace if self.pace is None else self.pace.later(pace)
-        self.readers.append((read.extent, pace))
-        self.reads.append(read)
-        self.padding = max(self.padding, read.padding)
-        if read.outside is not None:
-            self.fills.add(read.outside)
-        return True
-
-    @property
-    def rows(self) -> int:
-        return max(
-            (extent + self.lag(pace) for extent, pace in self.readers), default=1
-        )
-
-    def lag(self, reader: Pace) -> int:
-        """How many rows the newest one is ahead of what a reader wants."""
-        assert self.pace is not None
-        return self.pace.ahead_of(reader)
-
-    def joined(self, read: RowRead, pace: Pace) -> WantedRows | None:
-        """With another reader; None where a window of its own takes less."""
-        both = WantedRows(
-            self.pace, [*self.readers], self.padding, {*self.fills}, [*self.reads]
-        )
-        fits = both.ask(read, pace) and len(both.fills) <= 1
-        alike = read.tensor.sizes == self.reads[0].tensor.sizes
-        less = both.rows <= self.rows + read.extent
-        return both if fits and alike and less else None
-
-
-@dataclass
-class WantedInput:
-    """What readers want of a tensor that no call of the cascade makes: those that run
-    in step have a window together."""
-
-    windows: list[WantedRows] = field(default_factory=list)
-    homes: list[int] = field(default_factory=list)  # of each reader: its window
-
-    def ask(self, read: RowRead, pace: Pace | None) -> None:
-        for number, wanted in enumerate(self.windows if pace else ()):
-            joined = wanted.joined(read, pace or _NO_PACE)
-            if joined is not None:
-                self.windows[number] = joined
-                self.homes.append(number)
-                return
-        self.homes.append(len(self.windows))
-        self.windows.append(WantedRows())
-        self.windows[-1].ask(read, pace or _NO_PACE)
-
-    def made(self, *, sides: bool) -> list[Window]:
-        return [input_window(wanted, sides=sides) for wanted in self.windows]
-
-
 def is_lone(call: RowCall) -> bool:
     """Whether it makes a row at a time, and nothing else."""
     return call.made == 1 and not call.renewed
-
-
-def newest(out: WantedRows, call: RowCall, read: RowRead) -> Pace | None:
-    """The newest row that a call reads for its result."""
-    assert out.pace is not None
-    return out.pace.of_input(call.made, read.stride, read.extent - 1 - read.padding)
 
 
 def made_window(
@@ -254,7 +180,7 @@ class _Builder:
         starts = {}
         for owner, given in self.given.items():
             starts[owner] = len(windows)
-            windows += given.made(sides=self.sides)
+            windows += [input_window(each, sides=self.sides) for each in given.windows]
         sources = [
             tuple(self._sources(number, starts)) for number in range(len(self.calls))
         ]
@@ -283,15 +209,20 @@ class _Builder:
             out = self.made[call.out]
             if out.pace is None:  # another sink
                 return False
+            out.call = call
+            ahead.let_run(out, self.made)
             for place, read in enumerate(call.reads):
-                pace = newest(out, call, read)
+                pace = wanted.newest(out, call, read)
                 asked = self.made.get(read.owner)
                 if asked is None:
                     given = self.given.setdefault(read.owner, WantedInput())
-                    given.ask(read, pace)
+                    given.ask(call.out, read, pace)
                     self.homes[number, place] = read.owner, len(given.homes) - 1
-                elif not asked.ask(read, pace):
+                elif not asked.ask(call.out, read, pace):
                     return False
+        for given in self.given.values():
+            for asked in given.windows:
+                ahead.let_run(asked, self.made)
         return all(len(tensor.fills) <= 1 for tensor in self.made.values())
 
     def _homes(self) -> dict[int, int]:
@@ -323,7 +254,7 @@ class _Builder:
         """Of what a call reads; `starts` are the first windows of inputs."""
         call = self.calls[number]
         for place, read in enumerate(call.reads):
-            pace = newest(self.made[call.out], call, read) or _NO_PACE
+            pace = wanted.newest(self.made[call.out], call, read) or NO_PACE
             if read.owner in self.made:
                 window, asked = self.numbers[read.owner], self.made[read.owner]
             else:

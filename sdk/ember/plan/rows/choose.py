@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.plan.rows import cascade, pieces, ranges, schedule, table
+from ember.plan.rows import cascade, pieces, ranges, schedule, sharing, table
 from ember.plan.rows.cascade import Cascade
 from ember.plan.rows.lives import RowLives, most
 from ember.plan.rows.ranges import Range
@@ -69,8 +69,7 @@ class Chooser:
             chosen = _chosen(by_end)
             wrong = [each for each in chosen if self._true(each) != each]
             if not wrong:
-                schedules = (self.scheduled(each) for each in chosen if each.by_rows)
-                regions = [region for region in schedules if region is not None]
+                regions = [self._smallest(each) for each in chosen if each.by_rows]
                 return ChosenRows(regions, [each.first for each in chosen if each.over])
             for each in wrong:
                 true = self._true(each)
@@ -93,6 +92,19 @@ class Chooser:
             self.schedules[key] = self._schedule(each)
         return self.schedules[key]
 
+    def _smallest(self, each: Range) -> Schedule:
+        """Of a chosen region, with more work for it."""
+        fed = each.first < self.lives.fed_until()
+        few = self.scheduled(each)
+        assert few is not None
+        many = schedule.of(
+            few.cascade,
+            whole_inputs=fed,
+            work=sharing.MANY,
+            under=self._under(few.cascade),
+        )
+        return many if table.fits(many) else few
+
     def _schedule(self, each: Range) -> Schedule | None:
         chain = self._cascade(each)
         if chain is None:
@@ -101,7 +113,9 @@ class Chooser:
         if fed is not None and chain.inputs != (fed,):
             return None
         try:
-            region = schedule.of(chain, whole_inputs=fed is not None)
+            region = schedule.of(
+                chain, whole_inputs=fed is not None, under=self._under(chain)
+            )
         except OutOfStepError:
             return None
         return region if table.fits(region) else None
@@ -140,7 +154,31 @@ class Chooser:
         if not self.over:
             return cost
         pairs = self._pairs(chain, schedule.over(region))
-        return cost - max((0, *(each.saved for each in pairs)))
+        saved = [each.saved for each in pairs]
+        return cost - max([0, self._saved_by_slab(region), *saved])
+
+    def _under(self, chain: Cascade) -> int | None:
+        """The largest input that the slab may lie over."""
+        last = chain.calls[-1].index
+        values = {
+            value
+            for value in chain.inputs
+            if self.over
+            and self.lives.planes(value) == 1
+            and self.lives.may_be_overwritten(value, last)
+        }
+        return max(values, key=self._room, default=None)
+
+    def _room(self, value: int) -> int:
+        return self.lives.room(self.lives.store_of[value])
+
+    def _saved_by_slab(self, region: Schedule) -> int:
+        value, deltas = self._under(region.cascade), schedule.over_slab(region)
+        if value is None or not deltas:
+            return 0
+        inputs = enumerate(region.cascade.inputs)
+        by = max(deltas[n] for n, each in inputs if each == value)
+        return self._shared(self._room(value), region.slab.size, by)
 
     def _pairs(
         self, chain: Cascade, deltas: Mapping[tuple[int, int], int]
@@ -157,8 +195,9 @@ class Chooser:
                 yield Pair(value, out, by, self._saved(value, out, by))
 
     def _saved(self, value: int, out: int, by: int) -> int:
-        lives = self.lives
-        source, target = (lives.room(lives.store_of[v]) for v in (value, out))
+        return self._shared(self._room(value), self._room(out), by)
+
+    def _shared(self, source: int, target: int, by: int) -> int:
         return source + target - max(-(-by // ALIGN) * ALIGN + source, target)
 
 

@@ -1,7 +1,11 @@
-"""A range of calls that grows from its last one up: the bytes of its windows.
+"""A range of calls that grows from its last one up: the bytes that its windows need.
 
 Windows of calls depend on those behind them alone, so each call that a range grows by
 costs as much as the first one. cascade.py builds the same windows for a whole range.
+
+While rows of one tensor are made, the windows of the others rest: they keep what is
+read again. Bytes are those of windows at rest, and what the call that needs most needs
+beside.
 """
 
 from __future__ import annotations
@@ -10,10 +14,35 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ember.plan.rows import cascade
-from ember.plan.rows.cascade import WantedInput, WantedRows, Window
+from ember.plan.rows import ahead, cascade, wanted
+from ember.plan.rows.cascade import Window
 from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
+from ember.plan.rows.wanted import WantedInput, WantedRows
+
+
+@dataclass
+class _Share:
+    """Of the windows of a value: bytes at rest, and more while calls run, by what these
+    make."""
+
+    rest: int = 0
+    running: dict[int, int] = field(default_factory=dict)
+    has_sides: bool = False
+
+    def add(self, window: Window, asked: WantedRows) -> None:
+        beside = 2 * window.beside * window.rows
+        keeps = [reader.read.stride for reader in asked.readers]
+        depths = [asked.depth(reader) for reader in asked.readers]
+        least = [max(d - k, 0) for d, k in zip(depths, keeps, strict=True)]
+        rows = window.rows if window.renewed else max(least, default=0)
+        self.rest += beside + rows * window.image_bytes
+        self.has_sides = self.has_sides or window.beside > 0
+        if window.renewed:
+            return
+        for reader, depth in zip(asked.readers, depths, strict=True):
+            more = max(depth - rows, 0) * window.image_bytes
+            self.running[reader.out] = max(self.running.get(reader.out, 0), more)
 
 
 @dataclass
@@ -21,9 +50,11 @@ class Growing:
     """With `sides` windows have the columns beside the image, where readers allow."""
 
     sides: bool
-    kept: int = 0  # bytes of windows that keep rows from step to step
     has_sides: bool = False
     calls: int = 0
+    _rest: int = 0  # bytes
+    _running: defaultdict[int, int] = field(default_factory=lambda: defaultdict(int))
+    _shares: dict[int, _Share] = field(default_factory=dict)  # by value
     _asked: dict[int, WantedRows] = field(default_factory=dict)  # by value
     _broken: set[int] = field(default_factory=set)  # values whose readers disagree
     _inputs: defaultdict[int, WantedInput] = field(
@@ -31,14 +62,13 @@ class Growing:
     )  # by owner
     _made: set[int] = field(default_factory=set)
     _homes: set[int] = field(default_factory=set)  # results written over what was read
-    _reader: dict[int, int] = field(default_factory=dict)  # first, by value
+    _at_home: set[int] = field(default_factory=set)  # values without windows
     _unread: int = 0  # bytes
-    _lone: int = 0  # bytes of the largest of the other windows
 
     @property
     def slab(self) -> int:
-        """Bytes of all windows at least: lone ones may share all of them."""
-        return self.kept + self._lone + self._unread
+        """Bytes that are needed at once."""
+        return self._rest + max(self._running.values(), default=0) + self._unread
 
     def grow(self, call: RowCall) -> bool:
         """False where this call, and so any before it, cannot be in the range."""
@@ -49,53 +79,69 @@ class Growing:
             return False
         if call.out in self._broken or len(asked.fills) > 1:
             return False
+        asked.call = call
+        for value in ahead.let_run(asked, self._asked):
+            self._set(value, self._share_of_made(value))
         window = cascade.made_window(call, asked, sides=self.sides)
         if window.rows > cascade.MOST_ROWS:
             return False
         self.calls += 1
         self._made.add(call.out)
-        at_home = self._is_at_home(call, asked)
-        self.kept += (0 if at_home else self._kept(window)) - self._room(call.out)
         self._unread = max(call.unread_bytes, self._unread)
-        del self._inputs[call.out]
-        self.has_sides = self.has_sides or window.beside > 0
+        self._inputs.pop(call.out, None)
+        if self._is_at_home(call, asked):
+            self._at_home.add(call.out)
+        self._set(call.out, self._share_of_made(call.out))
+        self._running[call.out] += window.image_bytes * call.made
         for read in call.reads:
-            self._reader[read.owner] = call.out
             self._ask(asked, call, read)
         return True
 
     def _is_at_home(self, call: RowCall, asked: WantedRows) -> bool:
         """Whether the window of a call is the newest row of its reader's."""
-        reader = self._reader.get(call.out)
-        if reader is None or not (cascade.is_lone(call) and asked.may_be_home):
+        if not (cascade.is_lone(call) and asked.may_be_home):
             return False
-        if reader in self._homes:
+        (reader,) = asked.readers
+        if reader.out in self._homes:
             return False
-        self._homes.add(reader)
+        self._homes.add(reader.out)
         return True
 
     def _ask(self, out: WantedRows, call: RowCall, read: RowRead) -> None:
-        pace = cascade.newest(out, call, read)
-        if not self._asked.setdefault(read.owner, WantedRows()).ask(read, pace):
+        pace = wanted.newest(out, call, read)
+        asked = self._asked.setdefault(read.owner, WantedRows())
+        if not asked.ask(call.out, read, pace):
             self._broken.add(read.owner)
-        before = self._room(read.owner)
-        self._inputs[read.owner].ask(read, pace)
-        self.kept += self._room(read.owner) - before
+        self._inputs[read.owner].ask(call.out, read, pace)
+        self._set(read.owner, self._share_of_input(read.owner))
 
-    def _room(self, owner: int) -> int:
-        """Bytes of the windows of an input, of those that keep rows."""
-        windows = self._inputs[owner].made(sides=self.sides)
-        self.has_sides = self.has_sides or any(window.beside for window in windows)
-        return sum(map(self._kept, windows))
+    # ---- bytes -------------------------------------------------------------------
 
-    def _kept(self, window: Window) -> int:
-        if not window.is_lone:
-            return window.room
-        self._lone = max(self._lone, window.room)
-        return 0
+    def _set(self, value: int, share: _Share) -> None:
+        self._add(self._shares.get(value, _Share()), -1)
+        self._add(share, 1)
+        self._shares[value] = share
+        self.has_sides = self.has_sides or share.has_sides
+
+    def _add(self, share: _Share, sign: int) -> None:
+        self._rest += sign * share.rest
+        for out, more in share.running.items():
+            self._running[out] += sign * more
+
+    def _share_of_made(self, value: int) -> _Share:
+        share, asked = _Share(), self._asked[value]
+        if value not in self._at_home and asked.call is not None:
+            share.add(cascade.made_window(asked.call, asked, sides=self.sides), asked)
+        return share
+
+    def _share_of_input(self, owner: int) -> _Share:
+        share = _Share()
+        for asked in self._inputs[owner].windows:
+            share.add(cascade.input_window(asked, sides=self.sides), asked)
+        return share
 
     def inputs(self) -> Iterator[int]:
         """Values that the range reads and does not make."""
         for given in self._inputs.values():
-            for wanted in given.windows:
-                yield wanted.reads[0].value
+            for asked in given.windows:
+                yield asked.reads[0].value

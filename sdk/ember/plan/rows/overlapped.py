@@ -14,9 +14,9 @@ from ember.program import Method, types
 
 
 def pairs(method: Method, stores: Sequence[lifetimes.Storage]) -> placing.Over:
-    """Of storages, by their place in `stores`: an input, and an output that may lie
-    over it, with the bytes by which the input starts later. Where an output has the
-    very place of an input, both are one storage, which is there before the region."""
+    """Of storages, by their place in `stores`: an input, and an output or a slab that
+    may lie over it, with the bytes by which the input starts later. Where an output has
+    the very place of an input, both are one storage, which is there before."""
     number = {value: n for n, store in enumerate(stores) for value in store.values}
     return {
         (number[source], number[out]): by
@@ -25,7 +25,8 @@ def pairs(method: Method, stores: Sequence[lifetimes.Storage]) -> placing.Over:
         if stores[number[source]].points.last == region.rows
         and not stores[number[source]].is_state
         and stores[number[out]].points.runs[0][0] >= region.enter
-        and all(_is_whole(method, stores[number[value]]) for value in (source, out))
+        and _is_whole(method, stores[number[source]])
+        and (out == region.slab or _is_whole(method, stores[number[out]]))
     }
 
 

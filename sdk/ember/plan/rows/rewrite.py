@@ -130,9 +130,12 @@ class _Rewriter:
     def _over(self, region: Schedule) -> list[int]:
         """For the planner; nothing lies over an input that is to come row by row."""
         inputs = region.cascade.inputs
+        slab = len(region.cascade.outputs)  # counts as one more
+        pairs = {**schedule.over(region)}
+        pairs |= {(n, slab): by for n, by in schedule.over_slab(region).items()}
         return [
             number
-            for (source, out), delta in schedule.over(region).items()
+            for (source, out), delta in pairs.items()
             if inputs[source] != self.fed
             for number in (source, out, delta)
         ]

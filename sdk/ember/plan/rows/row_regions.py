@@ -30,8 +30,8 @@ class RowRegion:
     slab: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    # Of an input and an output, by value: bytes by which the input must start later at
-    # least, where the output may lie over it.
+    # Of an input and an output, or the slab, by value: bytes by which the input must
+    # start later at least, where the other may lie over it.
     over: Mapping[tuple[int, int], int]
     image_rows: int | None = None  # of an input that comes row by row
 
@@ -60,12 +60,13 @@ def _ends(method: Method) -> set[str]:
 
 
 def overlapping(method: Method) -> frozenset[int]:
-    """The planned memories in which an output lies over rows of an input."""
+    """The planned memories in which an output, or a slab, lies over rows of an
+    input."""
     return frozenset(
         memory
         for region in regions(method)
         for source in region.inputs
-        for out in region.outputs
+        for out in (*region.outputs, region.slab)
         for memory in _shared(method.values[source], method.values[out])
     )
 
@@ -107,9 +108,10 @@ def _found(method: Method, index: int, call: KernelCall) -> RowRegion | None:
     if triples is None or not 0 <= enter < index:
         return None
     deltas: dict[tuple[int, int], int] = {}
+    over_inputs = (*outputs.items, call.args[SLAB])
     for source, out, delta in zip(*(iter(triples),) * 3, strict=False):
-        if 0 <= source < len(inputs.items) and 0 <= out < len(outputs.items):
-            pair = inputs.items[source], outputs.items[out]
+        if 0 <= source < len(inputs.items) and 0 <= out < len(over_inputs):
+            pair = inputs.items[source], over_inputs[out]
             deltas[pair] = max(deltas.get(pair, delta), delta)
     return RowRegion(
         enter,

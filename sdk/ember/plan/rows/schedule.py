@@ -11,10 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ember.plan.rows import sharing
+from ember.plan.rows import needs, sharing
 from ember.plan.rows.cascade import Cascade, RowSource, Window
+from ember.plan.rows.needs import Action, What
 from ember.plan.rows.reads import LEAST_FLOAT
-from ember.plan.rows.sharing import Action, Slab, What
+from ember.plan.rows.sharing import Slab
 
 
 @dataclass(frozen=True)
@@ -28,11 +29,21 @@ class OutOfStepError(Exception):
     """Two readers of a window want different rows as the newest."""
 
 
-def of(cascade: Cascade, *, whole_inputs: bool = False) -> Schedule:
+def of(
+    cascade: Cascade,
+    *,
+    whole_inputs: bool = False,
+    work: int = sharing.FEW,
+    under: int | None = None,
+) -> Schedule:
     """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
-    that nobody reads come in, too."""
+    that nobody reads come in, too; with more `work` windows share more. `under` is an
+    input that nobody needs afterwards, which windows may lie over."""
     steps = _Maker(cascade).steps(whole_inputs=whole_inputs)
-    return Schedule(cascade, steps, sharing.slab(cascade, steps))
+    windows = range(len(cascade.calls), len(cascade.windows))
+    below = [n for n in windows if cascade.windows[n].value == under]
+    slab = sharing.slab(cascade, steps, work, below)
+    return Schedule(cascade, needs.moved_early(cascade, steps, slab.early), slab)
 
 
 class _Maker:
@@ -42,6 +53,7 @@ class _Maker:
         self.newest = [-1 - window.padding - window.ahead for window in cascade.windows]
         self.times = [0] * len(cascade.calls)  # how often each ran
         self.pushed: set[int] = set()  # windows that are about to get a row
+        self.begun: set[int] = set()  # windows with what lies beside the image
         self.running: set[int] = set()  # calls that wait for what they read
         self.readers: list[list[tuple[int, RowSource]]] = [[] for _ in cascade.windows]
         for call, sources in enumerate(cascade.sources):
@@ -50,9 +62,6 @@ class _Maker:
 
     def steps(self, *, whole_inputs: bool) -> tuple[Action, ...]:
         sink = len(self.cascade.calls) - 1
-        for number, window in enumerate(self.cascade.windows):
-            if window.beside:  # which stay when rows are made between them
-                self.made += [_fill(number, window)] * window.rows
         for number, window in enumerate(self.cascade.windows):
             if number == sink:
                 self._advance(sink, window.image - 1)
@@ -78,6 +87,7 @@ class _Maker:
                 # What writes over the result runs at once, too.
                 last = self.cascade.last_home(call)
                 self._advance(last, self.times[call] * self.cascade.calls[call].made)
+                self._follow(call)
         row = self.newest[number] + 1
         self._bring(number, window, row)
         self.newest[number] = row
@@ -86,10 +96,34 @@ class _Maker:
             which = self.cascade.outputs.index(window.value)
             self.made.append(Action(What.OUT, number, which))
 
+    def _follow(self, call: int) -> None:
+        """What alone reads a result reads it at once where its own row is no longer, so
+        that less waits for what has not been asked for yet."""
+        while (reader := self._free_reader(call)) is not None:
+            self._advance(reader, self.times[reader] * self.cascade.calls[reader].made)
+            call = reader
+
+    def _free_reader(self, call: int) -> int | None:
+        """The one reader of a result, if it reads nothing else and may run now, and
+        nobody else has to run for that."""
+        if len(self.readers[call]) != 1:
+            return None
+        ((reader, source),) = self.readers[call]
+        own, window = (self.cascade.windows[n] for n in (reader, call))
+        alone = len(self.cascade.sources[reader]) == 1 and not own.is_row
+        busy = reader in self.pushed or reader in self.running
+        wanted = (self._wanted(*after) for after in self.readers[reader])
+        if not alone or busy or own.row_bytes > window.row_bytes:
+            return None
+        if self.newest[call] != self._wanted(reader, source):
+            return None
+        return None if self.newest[reader] in wanted else reader
+
     def _bring(self, number: int, window: Window, row: int) -> None:
         """A row becomes the newest of a window; what comes in at the end of the window
         is the row that lies `ahead` of it."""
         inside = 0 <= row < window.image
+        self._begin(number)
         if inside and window.maker is None:
             self.made.append(Action(What.IN, number, number - len(self.cascade.calls)))
         elif inside and window.maker is not None and row % (window.ahead + 1) == 0:
@@ -124,12 +158,44 @@ class _Maker:
             raise OutOfStepError
         self.running.remove(call)
         self.times[call] += 1
+        self._begin(self.cascade.last_home(call))
         self.made.append(Action(What.RUN, self.cascade.moved_by(call), call))
+
+    def _begin(self, number: int) -> None:
+        """What lies beside the image stays when rows are made between."""
+        window = self.cascade.windows[number]
+        if window.beside and number not in self.begun:
+            self.begun.add(number)
+            self.made += [_fill(number, window)] * window.rows
 
 
 def _fill(number: int, window: Window) -> Action:
     what = What.LEAST if window.fill == LEAST_FLOAT else What.FILL
     return Action(what, number)
+
+
+def over_slab(schedule: Schedule) -> Mapping[int, int]:
+    """By numbers of inputs: bytes by which one must start later than the slab, so that
+    each window first takes memory whose rows were read."""
+    cascade, slab = schedule.cascade, schedule.slab
+    if slab.unread < slab.size:
+        return {}
+    deltas: dict[int, int] = {}
+    for number, window in enumerate(cascade.windows[len(cascade.calls) :]):
+        if window.planes > 1:
+            continue
+        own = [len(cascade.calls) + number]
+        deltas[number] = max(
+            (
+                slab.starts[begun] + cascade.windows[begun].room - read
+                for begun, read in needs.read_before(
+                    cascade, schedule.steps, own
+                ).items()
+                if read < sharing.image_bytes(window)
+            ),
+            default=0,
+        )
+    return deltas
 
 
 def over(schedule: Schedule) -> Mapping[tuple[int, int], int]:

@@ -1,33 +1,23 @@
 """The steps of a cascade become where each window lies in the slab.
 
-Windows of one row that are never needed at the same step share bytes.
+Windows share bytes that they never need at once: the rows of one that were read for the
+last time, and what another one holds only until the next call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
-from ember.plan.rows.cascade import Cascade
+from ember.plan.rows import needs
+from ember.plan.rows.cascade import Cascade, Window
+from ember.plan.rows.needs import Action, Part
+from ember.program.types import ALIGN
 
-
-class What(IntEnum):
-    """EMBER_ROWS_* of kernels/rows/rows.h."""
-
-    SKIP = 0
-    FILL = 1
-    IN = 2
-    RUN = 3
-    OUT = 4
-    LEAST = 5
-
-
-@dataclass(frozen=True)
-class Action:
-    what: What
-    window: int
-    which: int = 0  # input, call or output
+FEW, MANY = 5_000, 800_000  # pairs of windows that are looked at, about
+_TRIES = 1_000  # at most
 
 
 @dataclass(frozen=True)
@@ -35,69 +25,176 @@ class Slab:
     starts: tuple[int, ...]  # of each window, bytes
     unread: int  # where results begin that nobody reads, those of one call
     size: int
+    early: frozenset[int] = frozenset()  # windows whose rows move up early
 
 
-def slab(cascade: Cascade, steps: Sequence[Action]) -> Slab:
-    needed = _needed(cascade, steps)
-    placed: dict[int, int] = {}
-    at = 0
-    for number, window in enumerate(cascade.windows):
-        if window.home is None and number not in needed:
-            placed[number] = at
-            at += window.room
-    end = at
-    shared: list[int] = []
-    for number in sorted(needed, key=lambda n: -cascade.windows[n].room):
-        start, room = at, cascade.windows[number].room
-        rivals = (n for n in shared if needed[n] & needed[number])
-        for other in sorted(rivals, key=placed.__getitem__):
-            if start + room <= placed[other]:
-                break
-            start = max(start, placed[other] + cascade.windows[other].room)
-        placed[number] = start
-        shared.append(number)
-        end = max(end, start + room)
+def slab(
+    cascade: Cascade,
+    steps: Sequence[Action],
+    work: int = FEW,
+    under: Collection[int] = (),
+) -> Slab:
+    """`under` are windows of one input that nobody needs afterwards: what is used late
+    may lie over rows of it that were read."""
+    best = _Placer(cascade, steps, under).best(work)
     unread = max((call.unread_bytes for call in cascade.calls), default=0)
-    starts = [_start(cascade, number, placed) for number in range(len(cascade.windows))]
-    return Slab(tuple(starts), end, end + unread)
+    numbers = range(len(cascade.windows))
+    starts = [_start(cascade, number, best.offsets) for number in numbers]
+    early = frozenset(number for number, early in best.order if early)
+    return Slab(tuple(starts), best.end, best.end + unread, early)
 
 
-def _start(cascade: Cascade, number: int, placed: dict[int, int]) -> int:
+def _start(cascade: Cascade, number: int, offsets: Mapping[int, int]) -> int:
     last = cascade.last_home(number)
     if last == number:
-        return placed[number]
+        return offsets[number]
     window = cascade.windows[last]
-    return placed[last] + (window.rows - 1) * window.row_bytes + window.beside
+    return offsets[last] + (window.rows - 1) * window.row_bytes + window.beside
 
 
-def _needed(cascade: Cascade, steps: Sequence[Action]) -> dict[int, int]:
-    """Of each window of one row, the steps at which its content is needed, as bits."""
-    begun: dict[int, int] = {}
-    until: dict[int, int] = {}
-    bits = {n: 0 for n, window in enumerate(cascade.windows) if window.is_lone}
+_Moved = tuple[int, bool]  # a window, and whether its rows move up early
+_Gaps = tuple[tuple[int, int], ...]
 
-    def close(window: int) -> None:
-        if window in begun:
-            first = begun[window]
-            bits[window] |= (1 << until[window] + 1) - (1 << first)
 
-    def touch(window: int, step: int, *, begins: bool) -> None:
-        if window not in bits:
-            return
-        if begins or window not in begun:
-            close(window)
-            begun[window] = step
-        until[window] = step
+@dataclass(frozen=True)
+class _Placed:
+    order: tuple[_Moved, ...]
+    offsets: Mapping[int, int]
+    end: int
+    total: int  # with the input that lies under it
 
-    for step, action in enumerate(steps):
-        home = cascade.last_home(action.window)
-        if action.what is not What.RUN:
-            touch(home, step, begins=action.what is not What.OUT)
-            continue
-        for source in cascade.sources[action.which]:
-            touch(cascade.last_home(source.window), step, begins=False)
-        own = cascade.last_home(action.which)
-        touch(own, step, begins=action.window == own)
-    for window in bits:
-        close(window)
-    return bits
+
+class _Placer:
+    def __init__(
+        self, cascade: Cascade, steps: Sequence[Action], under: Collection[int] = ()
+    ) -> None:
+        self.windows = cascade.windows
+        self.input = max((image_bytes(self.windows[n]) for n in under), default=0)
+        self.read = needs.read_before(cascade, steps, under) if under else {}
+        self.uses = needs.uses(cascade, steps)
+        self.steps = len(steps)
+        self.may_be_early = {
+            number
+            for number, uses in self.uses.items()
+            if needs.unmoving(cascade) is not None
+            and any(use.moves and use.by_call for use in uses)
+        }
+        self.parts: dict[_Moved, list[tuple[Part, int]]] = {}
+        self.known_gaps: dict[tuple[_Moved, _Moved], _Gaps] = {}
+
+    def best(self, work: int) -> _Placed:
+        """From the largest on; then a few are taken earlier, or moved early, by
+        chance."""
+        chance = random.Random(1)  # noqa: S311
+        bound = self._bound()
+        best = min(
+            map(self._placed, self._orders()), key=lambda each: (each.total, each.end)
+        )
+        for _ in range(min(_TRIES, work // max(len(self.uses), 1) ** 2)):
+            if best.end <= bound and not self.input:
+                break
+            trial = self._placed(self._changed(best.order, chance))
+            if (trial.total, trial.end) <= (best.total, best.end):
+                best = trial
+        return best
+
+    def _orders(self) -> Iterator[tuple[_Moved, ...]]:
+        largest = sorted(self.uses, key=lambda n: -self.windows[n].room)
+        yield tuple((number, False) for number in largest)
+        turns = itertools.cycle((False, True))
+        yield tuple(
+            (number, number in self.may_be_early and next(turns)) for number in largest
+        )
+
+    def _changed(
+        self, order: Sequence[_Moved], chance: random.Random
+    ) -> tuple[_Moved, ...]:
+        new = [*order]
+        for _ in range(1 + chance.randrange(3)):
+            number, early = new.pop(chance.randrange(len(new)))
+            if number in self.may_be_early and chance.randrange(2):
+                early = not early
+            new.insert(chance.randrange(len(new) + 1), (number, early))
+        return tuple(new)
+
+    def _placed(self, order: tuple[_Moved, ...]) -> _Placed:
+        """Each window at the lowest place that is free."""
+        offsets: dict[int, int] = {}
+        end = 0
+        for n, window in enumerate(order):
+            taken = sorted(
+                (offsets[other[0]] + first, offsets[other[0]] + last)
+                for other in order[:n]
+                for first, last in self._gaps(other, window)
+            )
+            start = 0
+            for first, last in taken:
+                if first < start < last:
+                    start = _aligned(last)
+            offsets[window[0]] = start
+            end = max(end, start + self.windows[window[0]].room)
+        return _Placed(order, offsets, end, max(end, self.input + self._by(offsets)))
+
+    def _by(self, offsets: Mapping[int, int]) -> int:
+        """Bytes by which the input starts later than the slab."""
+        return _aligned(
+            max(
+                offsets[number] + self.windows[number].room - read
+                for number, read in self.read.items()
+                if read < self.input
+            )
+            if self.input
+            else 0
+        )
+
+    def _gaps(self, a: _Moved, b: _Moved) -> _Gaps:
+        """By how many bytes b may not start later than a: between each two of these."""
+        if (a, b) not in self.known_gaps:
+            gaps = _joined(
+                (mine.start - theirs.end, mine.end - theirs.start)
+                for mine, bits in self._parts(a)
+                for theirs, others in self._parts(b)
+                if bits & others
+            )
+            self.known_gaps[a, b] = gaps
+            self.known_gaps[b, a] = tuple((-last, -first) for first, last in gaps[::-1])
+        return self.known_gaps[a, b]
+
+    def _parts(self, window: _Moved) -> Sequence[tuple[Part, int]]:
+        if window not in self.parts:
+            number, early = window
+            parts = needs.parts(
+                self.windows[number], self.uses[number], self.steps, early=early
+            )
+            self.parts[window] = [(part, part.bits) for part in parts]
+        return self.parts[window]
+
+    def _bound(self) -> int:
+        """Bytes that are needed at once, wherever they are in their windows."""
+        change: dict[int, int] = {}
+        for number in self.uses:
+            for part, _ in self._parts((number, False)):
+                for first, last in part.times:
+                    size = part.end - part.start
+                    change[first] = change.get(first, 0) + size
+                    change[last + 1] = change.get(last + 1, 0) - size
+        return max(itertools.accumulate(change[step] for step in sorted(change)))
+
+
+def _joined(ranges: Iterable[tuple[int, int]]) -> _Gaps:
+    joined: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if joined and first < joined[-1][1]:
+            joined[-1] = joined[-1][0], max(joined[-1][1], last)
+        else:
+            joined.append((first, last))
+    return tuple(joined)
+
+
+def image_bytes(window: Window) -> int:
+    """Of the whole tensor."""
+    return window.image * window.image_bytes
+
+
+def _aligned(size: int) -> int:
+    return -(-size // ALIGN) * ALIGN

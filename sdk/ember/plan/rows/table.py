@@ -5,9 +5,9 @@ from __future__ import annotations
 import struct
 
 from ember.plan.rows.cascade import Window
+from ember.plan.rows.needs import Action, What
 from ember.plan.rows.reads import LEAST_FLOAT
 from ember.plan.rows.schedule import Schedule
-from ember.plan.rows.sharing import Action, What
 
 _HEAD = struct.Struct("<HHI")
 _WINDOW = struct.Struct("<IIBBH")
