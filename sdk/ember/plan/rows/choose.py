@@ -20,7 +20,7 @@ from ember.program.types import ALIGN
 
 # Parts of the least peak, given for fewer calls in regions, and for windows that have
 # the columns beside the image.
-_SPARE, _SPARE_SIDES = 64, 6
+_SPARE, _SPARE_SIDES = 64, 18
 
 
 @dataclass(frozen=True)
