@@ -306,16 +306,15 @@ def u_network(seed: int, kernel: int, padding: int, added: int) -> Model:
 
 
 def u_net_like(side: int, *widths: int) -> Model:
-    """Two convolutions of each width on the way down and up again, and joined with what
-    was there on the way."""
+    """Two convolutions of each width on the way down and up again."""
     net = Network(1, (1, 3, side, side))
     x, passed = net.input, []
     for width in widths:
         x = net.conv(net.conv(net.max_pool(x) if passed else x, width), width)
         passed.append(x)
     for width, other in zip(widths[-2::-1], passed[-2::-1], strict=True):
-        joined = net.cat(net.turned(x, width), other)
-        x = net.conv(net.conv(joined, width), width)
+        x = net.cat(net.turned(x, width), other)
+        x = net.conv(net.conv(x, width), width)
     return net.model(net.conv(x, 1, 1))
 
 
@@ -355,9 +354,8 @@ def inception_like(
     side: int, blocks: int = 3, *, widths: tuple[int, int, int] = (32, 8, 16),
     floats: bool = False, doubled: bool = False, mean: bool = True,
 ) -> Model:  # fmt: skip
-    """Branches of several kernels side by side, and the mean of it all; `widths` are
-    channels before the blocks, and within and at the end of a branch. `doubled`: two
-    kernels of three in place of one of five."""
+    """Branches side by side, and the mean of it all; `widths` are channels before the
+    blocks, and within and at the end of a branch. `doubled`: 3 x 3 twice, not 5 x 5."""
     stem, narrow, filters = widths
     net = Network(1, (1, 3, side, side), DType.FLOAT32 if floats else DType.INT8)
     x = net.quantize(net.input) if floats else net.input
@@ -365,9 +363,8 @@ def inception_like(
     for _ in range(blocks):
         pooled = net.max_pool(x, 3, 1, 1)
         parts = [net.conv(x, filters, 1), net.conv(net.conv(x, narrow, 1), filters)]
-        wide = net.conv(x, narrow, 1)
-        wide = net.conv(wide, filters) if doubled else wide
-        parts += [net.conv(wide, filters, 3 if doubled else 5)]
+        wide = net.conv(net.conv(x, narrow, 1), filters, 3 if doubled else 5)
+        parts += [net.conv(wide, filters) if doubled else wide]
         x = net.cat(*parts, net.conv(pooled, filters, 1))
     x = net.avg_pool(x, net.sizes(x)[2], 1) if mean else x
     return net.model(net.dequantize(x) if floats else x)

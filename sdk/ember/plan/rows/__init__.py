@@ -5,8 +5,7 @@ tensor as its readers need. kernels/rows/rows.h says how a region looks in a pro
 
 reads     which rows of its inputs a call reads for a row of its output
 pace      which row of a tensor is the newest one, by the rows of the last
-wanted    what the readers of a tensor want of its rows, and when
-ahead     branches that make rows early, where less waits then
+wanted    what the readers of a tensor want of its rows, and when; who runs ahead
 cascade   the windows of a range of calls: their rows, their bytes
 schedule  the order in which rows are computed
 needs     the moments at which each row of a window is needed

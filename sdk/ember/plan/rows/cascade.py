@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.plan.rows import ahead, reads, wanted
+from ember.plan.rows import reads, wanted
 from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
 from ember.plan.rows.wanted import NO_PACE, WantedInput, WantedRows
@@ -210,7 +210,7 @@ class _Builder:
             if out.pace is None:  # another sink
                 return False
             out.call = call
-            ahead.let_run(out, self.made)
+            wanted.let_run(out, self.made)
             for place, read in enumerate(call.reads):
                 pace = wanted.newest(out, call, read)
                 asked = self.made.get(read.owner)
@@ -222,7 +222,7 @@ class _Builder:
                     return False
         for given in self.given.values():
             for asked in given.windows:
-                ahead.let_run(asked, self.made)
+                wanted.let_run(asked, self.made)
         return all(len(tensor.fills) <= 1 for tensor in self.made.values())
 
     def _homes(self) -> dict[int, int]:

@@ -14,7 +14,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ember.plan.rows import ahead, cascade, wanted
+from ember.plan.rows import cascade, wanted
 from ember.plan.rows.cascade import Window
 from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
@@ -80,7 +80,7 @@ class Growing:
         if call.out in self._broken or len(asked.fills) > 1:
             return False
         asked.call = call
-        for value in ahead.let_run(asked, self._asked):
+        for value in wanted.let_run(asked, self._asked):
             self._set(value, self._share_of_made(value))
         window = cascade.made_window(call, asked, sides=self.sides)
         if window.rows > cascade.MOST_ROWS:

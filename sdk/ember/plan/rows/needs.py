@@ -37,7 +37,7 @@ class Action:
 
 
 @dataclass(frozen=True)
-class Part:
+class WindowPart:
     """Bytes of a window that are needed at the same moments."""
 
     start: int
@@ -50,7 +50,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Use:
+class WindowUse:
     """What a step does to rows [first, first + count) of a window."""
 
     step: int
@@ -61,45 +61,47 @@ class Use:
     by_call: bool = False
 
 
-def uses(cascade: Cascade, steps: Sequence[Action]) -> dict[int, list[Use]]:
+def uses(cascade: Cascade, steps: Sequence[Action]) -> dict[int, list[WindowUse]]:
     """Of each window that is no row of another, in the order of steps."""
-    found: dict[int, list[Use]] = {
+    by_window: dict[int, list[WindowUse]] = {
         number: [] for number, window in enumerate(cascade.windows) if not window.is_row
     }
     for step, action in enumerate(steps):
         for number, use in _of(cascade, step, action):
-            found[number].append(use)
-    return found
+            by_window[number].append(use)
+    return by_window
 
 
-def _of(cascade: Cascade, step: int, action: Action) -> Iterator[tuple[int, Use]]:
+def _of(cascade: Cascade, step: int, action: Action) -> Iterator[tuple[int, WindowUse]]:
     number = cascade.last_home(action.window)
     rows = cascade.windows[number].rows
     if action.what is What.OUT:
-        yield number, Use(step, rows - 1, 1, writes=False)
+        yield number, WindowUse(step, rows - 1, 1, writes=False)
     elif action.what is What.RUN:
         yield from _of_run(cascade, step, action)
     else:
         count = 0 if action.what is What.SKIP else 1
-        yield number, Use(step, rows - count, count, writes=True, moves=rows > 1)
+        yield number, WindowUse(step, rows - count, count, writes=True, moves=rows > 1)
 
 
-def _of_run(cascade: Cascade, step: int, action: Action) -> Iterator[tuple[int, Use]]:
+def _of_run(
+    cascade: Cascade, step: int, action: Action
+) -> Iterator[tuple[int, WindowUse]]:
     """Rows move before the call reads, and it writes in the end."""
     moved = cascade.windows[action.window]
     if moved.rows > 1:
         yield (
             action.window,
-            Use(step, moved.rows, 0, writes=True, moves=True, by_call=True),
+            WindowUse(step, moved.rows, 0, writes=True, moves=True, by_call=True),
         )
     for source in cascade.sources[action.which]:
         window, extent = cascade.windows[source.window], source.read.extent
         number = cascade.last_home(source.window)
         first = window.rows - window.ahead - source.lag - extent
         first = cascade.windows[number].rows - 1 if window.is_row else first
-        yield number, Use(step, first, extent, writes=False)
-    own, made = cascade.last_home(action.which), cascade.calls[action.which].made
-    yield own, Use(step, cascade.windows[own].rows - made, made, writes=True)
+        yield number, WindowUse(step, first, extent, writes=False)
+    own, count = cascade.last_home(action.which), cascade.calls[action.which].made
+    yield own, WindowUse(step, cascade.windows[own].rows - count, count, writes=True)
 
 
 def read_before(
@@ -121,21 +123,21 @@ def read_before(
 
 
 def parts(
-    window: Window, uses: Sequence[Use], steps: int, *, early: bool
-) -> list[Part]:
+    window: Window, uses: Sequence[WindowUse], steps: int, *, early: bool
+) -> list[WindowPart]:
     """Of a window; what lies beside the image stays, and sums are added to."""
     always = ((0, 2 * steps),)
     if window.renewed:
-        return [Part(0, window.size, always)]
-    found = []
+        return [WindowPart(0, window.size, always)]
+    own_parts = []
     for row, times in enumerate(_Rows(window.rows).times(uses, early=early)):
         start = row * window.row_bytes
         end, beside = start + window.row_bytes, window.beside
         if beside:
-            found.append(Part(start, start + beside, always))
-            found.append(Part(end - beside, end, always))
-        found.append(Part(start + beside, end - beside, times))
-    return found
+            own_parts.append(WindowPart(start, start + beside, always))
+            own_parts.append(WindowPart(end - beside, end, always))
+        own_parts.append(WindowPart(start + beside, end - beside, times))
+    return own_parts
 
 
 @dataclass
@@ -154,7 +156,7 @@ class _Rows:
         self.needed = [[] for _ in range(self.count)]
 
     def times(
-        self, uses: Sequence[Use], *, early: bool
+        self, uses: Sequence[WindowUse], *, early: bool
     ) -> Iterator[tuple[tuple[int, int], ...]]:
         before: int | None = None  # the step of the use before
         for use in uses:
@@ -227,8 +229,8 @@ def moved_early(
                 if before is not None:
                     behind.setdefault(before, []).append(number)
             before = use.step
-    made: list[Action] = []
+    actions: list[Action] = []
     for step, action in enumerate(new):
-        made.append(action)
-        made += [Action(What.SKIP, number) for number in behind.get(step, ())]
-    return tuple(made)
+        actions.append(action)
+        actions += [Action(What.SKIP, number) for number in behind.get(step, ())]
+    return tuple(actions)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ember.plan.rows import needs
 from ember.plan.rows.cascade import Cascade, Window
-from ember.plan.rows.needs import Action, Part
+from ember.plan.rows.needs import Action, WindowPart
 from ember.program.types import ALIGN
 
 FEW, MANY = 5_000, 800_000  # pairs of windows that are looked at, about
@@ -79,7 +79,7 @@ class _Placer:
             if needs.unmoving(cascade) is not None
             and any(use.moves and use.by_call for use in uses)
         }
-        self.parts: dict[_Moved, list[tuple[Part, int]]] = {}
+        self.parts: dict[_Moved, list[tuple[WindowPart, int]]] = {}
         self.known_gaps: dict[tuple[_Moved, _Moved], _Gaps] = {}
 
     def best(self, work: int) -> _Placed:
@@ -160,7 +160,7 @@ class _Placer:
             self.known_gaps[b, a] = tuple((-last, -first) for first, last in gaps[::-1])
         return self.known_gaps[a, b]
 
-    def _parts(self, window: _Moved) -> Sequence[tuple[Part, int]]:
+    def _parts(self, window: _Moved) -> Sequence[tuple[WindowPart, int]]:
         if window not in self.parts:
             number, early = window
             parts = needs.parts(

@@ -20,7 +20,7 @@ from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.plan.replan import replan
 from ember.plan.rows import choose, needs, rewrite, row_regions, schedule, sharing
 from ember.plan.rows.lives import RowLives
-from ember.plan.rows.needs import Use, What
+from ember.plan.rows.needs import What, WindowUse
 from ember.plan.rows.ranges import Range
 from ember.plan.rows.schedule import Schedule
 from ember.program import Method, Program, types
@@ -90,9 +90,9 @@ def test_a_row_is_needed_until_it_was_read_for_the_last_time(early: bool) -> Non
     the first row, or the last, is free in between."""
     uses = []
     for step in range(0, 40, 4):
-        uses.append(Use(step, 3, 0, writes=True, moves=True, by_call=True))
-        uses.append(Use(step, 2, 1, writes=True))
-        uses.append(Use(step + 1, 0, 3, writes=False))
+        uses.append(WindowUse(step, 3, 0, writes=True, moves=True, by_call=True))
+        uses.append(WindowUse(step, 2, 1, writes=True))
+        uses.append(WindowUse(step + 1, 0, 3, writes=False))
     model = resnet_like()
     window = replace(whole(model).cascade.windows[0], rows=3, row_bytes=16)
     parts = needs.parts(window, uses, 40, early=early)
