@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ember.plan import traffic
 from ember.plan.rows import cascade, pieces, ranges, schedule, sharing, table
 from ember.plan.rows.cascade import Cascade
 from ember.plan.rows.lives import RowLives, most
@@ -18,9 +19,9 @@ from ember.plan.rows.ranges import Range
 from ember.plan.rows.schedule import OutOfStepError, Schedule
 from ember.program.types import ALIGN
 
-# Parts of the least peak, given for fewer calls in regions, and for windows that have
-# the columns beside the image.
-_SPARE, _SPARE_SIDES = 64, 18
+# Parts of the least peak, given for fewer calls in regions, and, at least, for windows
+# that have the columns beside the image.
+_SPARE, _SPARE_SIDES = 1 / 64, 1 / 18
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,7 @@ class Chooser:
         """In the order of their calls; none where that lowers no peak."""
         by_end = self.ranges()
         while True:
-            chosen = _chosen(by_end)
+            chosen = _chosen(by_end, self._spare_sides())
             wrong = [each for each in chosen if self._true(each) != each]
             if not wrong:
                 regions = [self._smallest(each) for each in chosen if each.by_rows]
@@ -75,6 +76,17 @@ class Chooser:
                 true = self._true(each)
                 by_end[each.end].remove(each)
                 by_end[each.end] += [true] if true else []
+
+    def _spare_sides(self) -> float:
+        """The part of all products that is at borders, which take kernels longer."""
+        method = self.lives.method
+        macs = [traffic.macs_of(method, n) for n in range(len(self.lives.calls))]
+        at_borders = sum(
+            count * 2 * max(read.beside for read in call.reads) / call.tensor.sizes[-1]
+            for count, call in zip(macs, self.lives.calls, strict=True)
+            if call and call.reads
+        )
+        return max(at_borders / max(sum(macs), 1), _SPARE_SIDES)
 
     def _true(self, each: Range) -> Range | None:
         """A region with what its schedule says; None where it has none."""
@@ -201,9 +213,10 @@ class Chooser:
         return source + target - max(-(-by // ALIGN) * ALIGN + source, target)
 
 
-def _chosen(by_end: Sequence[Sequence[Range]]) -> list[Range]:
+def _chosen(by_end: Sequence[Sequence[Range]], spare_sides: float) -> list[Range]:
+    """`spare_sides` is a part of the least peak."""
     least = _least_peak(by_end)
-    peak, sided = (least + least // part for part in (_SPARE, _SPARE_SIDES))
+    peak, sided = (int(least * (1 + part)) for part in (_SPARE, spare_sides))
     fewest: list[tuple[_Slow, Range | None]] = [((0, 0), None)]
     for ending in by_end[1:]:
         options = [
