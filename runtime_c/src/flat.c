@@ -185,28 +185,35 @@ int ember_flat_compare(ember_vector_t string, const void *text, uint32_t length)
     return order != 0 ? order : (count > length) - (count < length);
 }
 
-const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables, bool sorted,
+const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
                                const char *key, uint32_t key_length) {
+    const uint32_t count = vector_count(tables);
     uint32_t low = 0;
-    uint32_t high = vector_count(tables);
-    while (low < high) {
-        const uint32_t middle = sorted ? (low + high) / 2 : low;
-        const uint8_t *table = ember_flat_item(flat, tables, middle);
-        // unreached: opening a file reads its entries
-        if (table == NULL) {
-            return NULL;
-        }
+    uint32_t high = count;
+    // By halves to the first that can have the key if they are sorted. If they are not,
+    // any can: from there on, all.
+    for (uint32_t left = count; left > 0;) {
+        const bool halves = low < high;
+        const uint32_t next = low < count ? low : low - count;
+        const uint32_t index = halves ? (low + high) / 2 : next;
+        const uint8_t *table = ember_flat_item(flat, tables, index);
         const uint16_t *at = ember_flat_layout(flat, table, FLAT(0, FLAT_VEC4),
                                                flat->layouts[LAYOUT_LIST]);
         const ember_vector_t name = ember_flat_vector(flat, table, at[0], FLAT_VEC1);
         const int order = ember_flat_compare(name, key, key_length);
-        if (order == 0) {
+        if (flat->status != EMBER_OK) {
+            return NULL;
+        }
+        if (!halves && order == 0) {
             return table;
         }
-        if (sorted && order > 0) {
-            high = middle;
+        if (!halves) {
+            low++;
+            left--;
+        } else if (order < 0) {
+            low = index + 1;
         } else {
-            low = middle + 1;
+            high = index;
         }
     }
     return NULL;

@@ -223,11 +223,10 @@ EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables
 EMBER_LOCAL int ember_flat_compare(ember_vector_t string, const void *text,
                                    uint32_t length);
 
-// The table of `tables` whose field 0 is the string `key`, or NULL. `sorted`: the
-// tables are sorted by that field.
+// The first of `tables` whose field 0 is the string `key`, or NULL. Fast if they are
+// sorted by that field; if not, of several any may be found.
 EMBER_LOCAL const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
-                                           bool sorted, const char *key,
-                                           uint32_t key_length);
+                                           const char *key, uint32_t key_length);
 
 // Whether `string` equals the NUL-terminated `text`.
 EMBER_LOCAL bool ember_flat_is(ember_vector_t string, const char *text);

@@ -100,7 +100,7 @@ static void each_call_of_a_delegate_is_work(void) {
 
 static void devices_are_all_looked_at(void) {
     subject_t subject;
-    CHECK_EQ(subject_open(&subject, "second_on_device.pte"), EMBER_UNSUPPORTED);
+    CHECK_EQ(load(&subject, "second_on_device.pte"), EMBER_UNSUPPORTED);
 }
 
 static void every_dimension_has_a_bound(void) {
@@ -140,10 +140,13 @@ static void other_files_are_told_apart(void) {
     CHECK_EQ(ember_program_open(&program, other, 7, NULL), EMBER_BAD_PROGRAM);
 }
 
-// The first entry, and a number that is one too large.
+// The first entry: a number that is one too large, one that lies outside, and an entry
+// that does.
 static void named_data_lies_in_segments(void) {
     const ember_bytes_t file = test_file("named_three.pte");
+    const uint32_t far = 1u << 20;
     ember_program_t program;
+    ember_bytes_t data;
     ember_flat_t flat;
     CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL), EMBER_OK);
     ember_flat_begin(&flat, &program.flat, NULL);
@@ -154,8 +157,11 @@ static void named_data_lies_in_segments(void) {
     const uint32_t count = vector_count(program.root[PROGRAM_SEGMENTS].at);
     CHECK(at[NAMED_SEGMENT] != 0);
     memcpy((uint8_t *)(uintptr_t)entry + at[NAMED_SEGMENT], &count, sizeof(count));
-    CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL),
-             EMBER_BAD_PROGRAM);
+    CHECK_EQ(ember_program_named_data(&program, "first", 5, &data), EMBER_BAD_PROGRAM);
+    CHECK_EQ(ember_program_named_data(&program, "key", 3, &data), EMBER_OK);
+    memcpy((uint8_t *)(uintptr_t)program.root[PROGRAM_NAMED_DATA].at + 4, &far,
+           sizeof(far));
+    CHECK_EQ(ember_program_named_data(&program, "first", 5, &data), EMBER_BAD_PROGRAM);
     test_free((void *)(uintptr_t)file.data);
 }
 
