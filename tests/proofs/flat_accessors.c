@@ -14,7 +14,7 @@
     const uint32_t before = FIND_LEFT
 #define CUT_FIND_AGAIN                                                                 \
     REACHED("round of a search");                                                      \
-    REQUIRE(FIND_GOES_ON &&FIND_LEFT < before);                                        \
+    REQUIRE(FIND_LEFT < before && FIND_GOES_ON);                                       \
     ASSUME(false);
 
 #include "flat.c"
