@@ -49,11 +49,18 @@ static __attribute__((noinline)) const uint8_t *follow(ember_flat_t *flat,
 
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
-    const uint8_t *vector = flat_table(flat, table, offset);
-    if (vector != NULL && load_u32(vector) > flat_room(flat, vector) >> (kind & 3)) {
-        vector = ember_flat_malformed(flat);
+    if (offset == 0) {
+        return (const uint8_t *)zeros;
     }
-    return vector != NULL ? vector : (const uint8_t *)zeros;
+    const uint8_t *at = table + offset;
+    if (flat_is_inside(flat, at)) {
+        at += load_u32(at);
+        if (vector_count(at) <= flat_room(flat, at) >> (kind & 3)) {
+            return at;
+        }
+    }
+    (void)ember_flat_malformed(flat);
+    return (const uint8_t *)zeros;
 }
 
 // --- tables ----------------------------------------------------------------------
@@ -110,6 +117,16 @@ const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t at,
                                              uint32_t kinds, ember_layout_t *layouts) {
     layouts[1] = layouts[0];
     return read_layout(flat, at, kinds, layouts);
+}
+
+const ember_layout_t *ember_flat_next_union(ember_flat_t *flat, uint32_t vtable) {
+    ember_layout_t *layouts = flat->layouts[LAYOUT_UNION];
+    const ember_layout_t *layout =
+        ember_flat_next_layout(flat, vtable, UNION_FIELDS, layouts);
+    const bool whole = layout->most != 0 && layout->offsets[UNION_TAG] != 0 &&
+                       layout->offsets[UNION_BODY] != 0;
+    layouts[0].most = whole ? layout->most : 0;
+    return layout;
 }
 
 const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,

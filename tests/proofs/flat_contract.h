@@ -72,6 +72,11 @@ const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t vtable
     return layouts;
 }
 
+const ember_layout_t *ember_flat_next_union(ember_flat_t *flat, uint32_t vtable) {
+    return ember_flat_next_layout(flat, vtable, UNION_FIELDS,
+                                  flat->layouts[LAYOUT_UNION]);
+}
+
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
     REQUIRE(offset == 0 || (is_table(table) && fits(place_of(table), offset, kind)));

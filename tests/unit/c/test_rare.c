@@ -132,6 +132,24 @@ static void memories_may_be_just_enough(void) {
     subject_close(&subject);
 }
 
+// A memory without bytes need not be lent; what is said to be there is refused.
+static void memories_of_nothing_may_be_missing(void) {
+    const ember_bytes_t file = test_file("add.pte");
+    subject_t subject;
+    CHECK_EQ(subject_open_bytes(&subject, file), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &registry), EMBER_OK);
+    CHECK_EQ(subject.method.meta.planned_count, 1);
+    memset((uint8_t *)(uintptr_t)subject.method.meta.plan[PLAN_BUFFER_SIZES].at + 4 + 8,
+           0, 8);
+    subject.memory.planned_count = 0;
+    CHECK_EQ(ember_method_load(&subject.method, &subject.program, "forward", &registry,
+                               &subject.memory, &subject.error),
+             EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.method.planned_count, 0);
+    subject.memory.planned_count = SUBJECT_MOST_PLANNED;
+    subject_close(&subject);
+}
+
 // The identifier is looked at before anything else of a file, however short.
 static void other_files_are_told_apart(void) {
     static _Alignas(16) const uint8_t other[16] = {8, 0, 0, 0, 'E', 'T', '9', '9'};
@@ -459,8 +477,8 @@ static void every_flipped_bit_is_survived(void) {
 
 TESTS(TEST(each_call_of_a_delegate_is_work), TEST(devices_are_all_looked_at),
       TEST(every_dimension_has_a_bound), TEST(memories_may_be_just_enough),
-      TEST(other_files_are_told_apart), TEST(named_data_lies_in_segments),
-      TEST(blobs_that_delegates_keep_are_not_spare),
+      TEST(memories_of_nothing_may_be_missing), TEST(other_files_are_told_apart),
+      TEST(named_data_lies_in_segments), TEST(blobs_that_delegates_keep_are_not_spare),
       TEST(blobs_that_others_use_are_not_spare),
       TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
       TEST(the_cause_is_told), TEST(scratch_of_delegates_has_room),
