@@ -41,9 +41,7 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
     }
 }
 
-// For what is not read by the thousand.
-static __attribute__((noinline)) const uint8_t *follow(ember_flat_t *flat,
-                                                       const uint8_t *at) {
+const uint8_t *ember_flat_follow(ember_flat_t *flat, const uint8_t *at) {
     return flat_follow(flat, at);
 }
 
@@ -155,7 +153,7 @@ void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
         } else if (kind == FLAT_U32) {
             fields->number = flat_u32(table, *offset);
         } else if (kind == FLAT_TABLE) {
-            fields->at = *offset != 0 ? follow(flat, table + *offset) : NULL;
+            fields->at = *offset != 0 ? ember_flat_follow(flat, table + *offset) : NULL;
         } else if (kind == FLAT_U64) {
             fields->at = *offset != 0 ? table + *offset : (const uint8_t *)zeros;
         } else {
@@ -174,13 +172,13 @@ ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
 }
 
 const uint8_t *ember_flat_root(ember_flat_t *flat) {
-    return follow(flat, flat->begin);
+    return ember_flat_follow(flat, flat->begin);
 }
 
 const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                uint32_t index) {
     return index < vector_count(tables)
-               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
+               ? ember_flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
                : ember_flat_malformed(flat);
 }
 

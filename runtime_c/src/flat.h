@@ -137,9 +137,13 @@ EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
     return flat_is_inside(flat, at) ? at + load_u32(at) : ember_flat_malformed(flat);
 }
 
+// The same out of line, for what is not read by the hundred.
+EMBER_LOCAL __attribute__((noinline)) const uint8_t *
+ember_flat_follow(ember_flat_t *flat, const uint8_t *at);
+
 EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
                                        uint32_t offset) {
-    return offset != 0 ? flat_follow(flat, table + offset) : NULL;
+    return offset != 0 ? ember_flat_follow(flat, table + offset) : NULL;
 }
 
 // The offsets of a malformed table, which is recorded, or of NULL: all absent.

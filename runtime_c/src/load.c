@@ -82,7 +82,6 @@ begin_load(ember_method_t *method, const ember_memory_t *memory,
     method->temp = memory->temp;
     method->temp_used = 0;
     method->work = 0;
-    method->volatile_work = 0;
     method->arena = memory->method;
     method->parts = parts;
     ember_recent_forget(method->recent);

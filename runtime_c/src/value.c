@@ -26,16 +26,18 @@ bool ember_method_place(ember_method_t *method, const uint8_t *table,
         return false;
     }
     const bool has_data = ember_plan_has_data(plan);
+    bool changes = plan->dynamic;
     if (plan->allocation != NULL) {
         place_planned(method, plan->allocation, &plan->tensor);
+        changes |= has_data;
     } else if (has_data) {
         plan->tensor.data = (void *)(uintptr_t)ember_plan_data(
             flat, method->meta.program, plan, &method->constants);
         plan->tensor.constant = true;
+    } else {
+        changes = true;
     }
-    if (plan->dynamic || (plan->allocation != NULL) == has_data) {
-        method->changes = true;
-    }
+    method->changes |= changes;
     return flat->status == EMBER_OK;
 }
 
@@ -56,22 +58,8 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
     return true;
 }
 
-// The cached tensor without slot, or NULL.
-EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
-                                               uint32_t index) {
-    if (method->recent == NULL) {
-        return NULL;
-    }
-    const ember_recent_tensor_t *recent =
-        &method->recent->tensors[index % RECENT_TENSORS];
-    return recent->index == index ? &recent->tensor : NULL;
-}
-
 ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
     ember_value_t value;
-    if (find_recent(method, index) != NULL) {
-        return EMBER_TENSOR;
-    }
     ember_method_scalar(method, index, &value);
     return value.kind;
 }
@@ -86,9 +74,10 @@ static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *t
 bool ember_method_tensor(ember_method_t *method, uint32_t index,
                          ember_tensor_t *tensor) {
     ember_slot_t *slot;
-    const ember_tensor_t *recent = find_recent(method, index);
-    if (recent != NULL) {
-        *tensor = *recent;
+    const ember_recent_t *recent = method->recent;
+    const uint32_t place = index % RECENT_TENSORS;
+    if (recent != NULL && recent->tensors[place].index == index) {
+        *tensor = recent->tensors[place].tensor;
         return true;
     }
     index = ember_method_resolve(method, index, &slot);

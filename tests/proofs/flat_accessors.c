@@ -61,7 +61,7 @@ void prove_follow(void) {
     const ember_status_t before = flat.status;
     const size_t place = nondet_size();
     ASSUME(place <= file_size - 4 && place % 4 == 0);
-    const uint8_t *found = flat_follow(&flat, file_data + place);
+    const uint8_t *found = ember_flat_follow(&flat, file_data + place);
     REQUIRE(found == NULL || (is_table(found) && place_of(found) > place));
     REQUIRE(found != NULL || flat.status != EMBER_OK);
     REQUIRE(is_reader(&flat, before));
