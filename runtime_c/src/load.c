@@ -27,16 +27,10 @@ static ember_status_t take_planned(ember_method_t *method,
 
 // An operator that this build lacks stays NULL; its calls then fail with their index.
 // Packed programs list operators in the order of the build's table.
-static ember_status_t find_operators(ember_method_t *method) {
+static void find_operators(ember_method_t *method) {
     ember_flat_t *flat = &method->flat;
     const ember_vector_t all = method->meta.plan[PLAN_OPERATORS].at;
-    const uint32_t count = vector_count(all);
-    method->operators =
-        ember_arena_array(&method->arena, count, sizeof(void *), sizeof(void *));
-    if (method->operators == NULL) {
-        return ember_method_no_memory(method);
-    }
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < vector_count(all); i++) {
         const uint8_t *table = ember_flat_item(flat, all, i);
         const uint16_t *at =
             ember_flat_layout(flat, table, OPERATOR_FIELDS, flat->layouts[LAYOUT_CALL]);
@@ -48,16 +42,20 @@ static ember_status_t find_operators(ember_method_t *method) {
         method->operators[i] =
             ember_operators_find(method->registry->operators, names, i);
     }
-    return EMBER_OK;
 }
 
 static ember_status_t make_arrays(ember_method_t *method) {
-    // An instruction takes 4 bytes of the file, so the product cannot wrap.
-    method->steps = ember_arena_alloc(
-        &method->arena, method->meta.instruction_count * sizeof(ember_step_t),
-        sizeof(void *));
-    return method->steps != NULL ? find_operators(method)
-                                 : ember_method_no_memory(method);
+    // Each takes 4 bytes of the file, so the products cannot wrap.
+    const size_t steps = method->meta.instruction_count * sizeof(ember_step_t);
+    const size_t operators =
+        vector_count(method->meta.plan[PLAN_OPERATORS].at) * sizeof(void *);
+    method->steps = ember_arena_alloc(&method->arena, steps, sizeof(void *));
+    method->operators = ember_arena_alloc(&method->arena, operators, sizeof(void *));
+    if (method->steps == NULL || method->operators == NULL) {
+        return ember_method_no_memory(method);
+    }
+    find_operators(method);
+    return EMBER_OK;
 }
 
 // Checks inputs or outputs, and records if one of them can change.

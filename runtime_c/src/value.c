@@ -50,10 +50,8 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
     }
     *tensor = plan.tensor;
     if (method->recent != NULL && !tensor->constant) { // most constants are read once
-        ember_recent_tensor_t *recent =
-            &method->recent->tensors[index % RECENT_TENSORS];
-        recent->index = index;
-        recent->tensor = plan.tensor;
+        method->recent->tensor_index = index;
+        method->recent->tensor = plan.tensor;
     }
     return true;
 }
@@ -75,9 +73,8 @@ bool ember_method_tensor(ember_method_t *method, uint32_t index,
                          ember_tensor_t *tensor) {
     ember_slot_t *slot;
     const ember_recent_t *recent = method->recent;
-    const uint32_t place = index % RECENT_TENSORS;
-    if (recent != NULL && recent->tensors[place].index == index) {
-        *tensor = recent->tensors[place].tensor;
+    if (recent != NULL && recent->tensor_index == index) {
+        *tensor = recent->tensor;
         return true;
     }
     index = ember_method_resolve(method, index, &slot);
