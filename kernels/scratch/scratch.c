@@ -25,7 +25,7 @@ static int32_t run(void *state) {
 // Forgets the scratch of the calls before, and which tensors are outside it.
 static void leave(ember_method_t *method) {
     if (method->recent != NULL) {
-        ember_recent_forget_tensor(method->recent);
+        ember_recent_forget_tensors(method->recent);
     }
     method->in_scratch = false;
     method->temp = (ember_span_t){NULL, 0};

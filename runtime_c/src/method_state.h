@@ -107,10 +107,10 @@ EMBER_LOCAL bool ember_method_place(ember_method_t *method, const uint8_t *table
 EMBER_LOCAL void ember_method_set_state(ember_method_t *method,
                                         const ember_plan_tensor_t *plan);
 
-// Caches of recently decoded values without slot, while a method is loaded: many
+// Caches of recently decoded values without slot, while a method is loaded: most
 // tensors are the output of one call and then the input of the next, and calls share
-// scalars and lists. The low bits of a plain value's index are its place.
-enum { RECENT_PLAIN = 4 };
+// scalars and lists. The low bits of a value's index are its place.
+enum { RECENT_TENSORS = 2, RECENT_PLAIN = 4 };
 
 typedef struct ember_recent_plain {
     uint64_t content[sizeof(void *) / 4]; // of any value but a tensor
@@ -118,20 +118,27 @@ typedef struct ember_recent_plain {
     ember_kind_t kind;
 } ember_recent_plain_t;
 
+typedef struct ember_recent_tensor {
+    uint32_t index;
+    ember_tensor_t tensor;
+} ember_recent_tensor_t;
+
 typedef struct ember_recent {
     ember_recent_plain_t plain[RECENT_PLAIN];
-    uint32_t tensor_index; // NO_VALUE: none
-    ember_tensor_t tensor; // the last that is no constant
+    ember_recent_tensor_t tensors[RECENT_TENSORS];
 } ember_recent_t;
 
-static inline void ember_recent_forget_tensor(ember_recent_t *recent) {
-    recent->tensor_index = NO_VALUE;
+// An index that belongs elsewhere makes a place empty.
+static inline void ember_recent_forget_tensors(ember_recent_t *recent) {
+    for (uint32_t i = 0; i < RECENT_TENSORS; i++) {
+        recent->tensors[i].index = i + 1;
+    }
 }
 
 static inline void ember_recent_forget(ember_recent_t *recent) {
-    ember_recent_forget_tensor(recent);
+    ember_recent_forget_tensors(recent);
     for (uint32_t i = 0; i < RECENT_PLAIN; i++) {
-        recent->plain[i].index = i + 1; // which belongs elsewhere
+        recent->plain[i].index = i + 1;
     }
 }
 

@@ -50,14 +50,20 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
     }
     *tensor = plan.tensor;
     if (method->recent != NULL && !tensor->constant) { // most constants are read once
-        method->recent->tensor_index = index;
-        method->recent->tensor = plan.tensor;
+        ember_recent_tensor_t *recent =
+            &method->recent->tensors[index % RECENT_TENSORS];
+        recent->index = index;
+        recent->tensor = plan.tensor;
     }
     return true;
 }
 
 ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
     ember_value_t value;
+    const ember_recent_t *recent = method->recent;
+    if (recent != NULL && recent->tensors[index % RECENT_TENSORS].index == index) {
+        return EMBER_TENSOR;
+    }
     ember_method_scalar(method, index, &value);
     return value.kind;
 }
@@ -73,8 +79,9 @@ bool ember_method_tensor(ember_method_t *method, uint32_t index,
                          ember_tensor_t *tensor) {
     ember_slot_t *slot;
     const ember_recent_t *recent = method->recent;
-    if (recent != NULL && recent->tensor_index == index) {
-        *tensor = recent->tensor;
+    const uint32_t place = index % RECENT_TENSORS;
+    if (recent != NULL && recent->tensors[place].index == index) {
+        *tensor = recent->tensors[place].tensor;
         return true;
     }
     index = ember_method_resolve(method, index, &slot);
