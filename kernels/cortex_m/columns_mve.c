@@ -30,21 +30,19 @@ INLINE void add_column(const ember_columns_mve_t *s, waiting_t *waiting) {
     }
 }
 
-// The last columns: a single one, or three, with the first one in place of missing
-// ones.
+// The last columns: two, or one. What is written for the first of three, the second
+// overwrites.
 static void flush(const ember_columns_mve_t *s, const waiting_t *waiting) {
-    waiting_t last = *waiting;
+    const int32_t last = waiting->count - 1;
+    const int8_t *x = waiting->columns[0];
+    int8_t *y = waiting->y[0];
+    const int8_t *const columns[] = {x, x, waiting->columns[last]};
+    int8_t *const to[] = {y, y, waiting->y[last]};
 
-    if (last.count == 1 && s->conv.filters % 4 == 0) {
-        ember_columns_mve_one(s, last.columns[0], last.y[0], last.ending);
-        return;
-    }
-    for (int32_t n = last.count; n < EMBER_COLUMNS_MVE && last.count > 0; n++) {
-        last.columns[n] = last.columns[0];
-        last.y[n] = last.y[0];
-    }
-    if (last.count > 0) {
-        ember_columns_mve_three(s, last.columns, last.y, last.ending);
+    if (last == 0 && s->conv.filters % 4 == 0) {
+        ember_columns_mve_one(s, x, y, waiting->ending);
+    } else {
+        ember_columns_mve_three(s, columns, to, waiting->ending);
     }
 }
 
@@ -256,7 +254,9 @@ void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps,
         }
         x += conv->height.in * pitch;
     }
-    flush(s, &waiting);
+    if (waiting.count > 0) {
+        flush(s, &waiting);
+    }
 }
 
 // Sets the outputs of a row that run_inner() may copy.

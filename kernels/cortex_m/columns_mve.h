@@ -37,7 +37,8 @@ EMBER_MUST_USE ember_status_t ember_columns_mve_prepare(ember_columns_mve_t *s,
 void ember_columns_mve_measure(ember_columns_mve_t *s);
 
 // How sums of the tile become the outputs of `count` filters, from filter `from` on: of
-// three columns, the first of each at y[column], and of one, filters in fours.
+// three columns, one after the other, the first of each at y[column], and of one,
+// filters in fours.
 typedef struct ember_ending_mve {
     void (*three)(const ember_columns_mve_t *s, const int32_t *tile, int32_t from,
                   int32_t count, int8_t *const *y);
@@ -50,7 +51,8 @@ typedef struct ember_ending_mve {
 void ember_columns_mve_run(const ember_columns_mve_t *s, ember_steps_s8_t steps,
                            const ember_ending_mve_t *ending);
 
-// The outputs of all filters with three columns, the first of each at y[column].
+// The outputs of all filters with three columns, the first of each at y[column]. The
+// first two may be the same column.
 void ember_columns_mve_three(const ember_columns_mve_t *s, const int8_t *const *columns,
                              int8_t *const *y, const ember_ending_mve_t *ending);
 

@@ -10,7 +10,8 @@ enum { TILE = EMBER_MVE_TILE };     // filters
 enum { FOUR = 4 * EMBER_LANES_S8 }; // elements
 
 // tile[n, f] = sums[f] and the products of filter f with column n, for `count` filters.
-// The last of an odd number is not multiplied.
+// The last of an odd number is not multiplied, nor is any with a first column that is
+// the second, too.
 static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sums,
                                                const int8_t *w, int32_t count,
                                                const int8_t *const *columns,
@@ -24,9 +25,18 @@ static __attribute__((noinline)) void multiply(int32_t *tile, const int32_t *sum
         .w = w,
     };
 
-    ember_copy_mve((int8_t *)tile, (const int8_t *)sums,
-                   count * (int32_t)sizeof(*sums));
-    ember_mve_multiply_tiles(&tiles);
+    do {
+        const mve_pred16_t lanes = vctp32q((uint32_t)count);
+        vstrwq_p_s32(tile, vldrwq_z_s32(sums, lanes), lanes);
+        tile += EMBER_LANES_S32;
+        sums += EMBER_LANES_S32;
+        count -= EMBER_LANES_S32;
+    } while (count > 0);
+    if (columns[0] == columns[1]) {
+        ember_mve_multiply_last_two(&tiles);
+    } else {
+        ember_mve_multiply_tiles(&tiles);
+    }
 }
 
 // The same as multiply() for columns of at most two vectors.

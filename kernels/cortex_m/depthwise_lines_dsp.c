@@ -78,11 +78,33 @@ static void widen(const ember_lines_dsp_t *s, const view_t *view, uint32_t offse
     }
 }
 
-// Makes a line of zeros, or all three.
-FAST void clear(uint32_t *to, int32_t fours, int32_t step) {
+// Makes a line of zeros.
+FAST void clear(uint32_t *to, int32_t fours) {
     for (; fours > 0; fours--) {
-        to[0] = to[step] = to[2 * step] = to[3 * step] = 0;
-        to += FOUR * step;
+        to[0] = to[TAPS] = to[2 * TAPS] = to[3 * TAPS] = 0;
+        to += FOUR * TAPS;
+    }
+}
+
+// Makes words of all three lines zeros; returns what follows them.
+FAST uint32_t *clear_all(uint32_t *to, int32_t count) {
+    for (; count > 0; count--) {
+        to[0] = to[1] = to[2] = 0;
+        to += TAPS;
+    }
+    return to;
+}
+
+// Makes zeros of the words that no line of the image is widened to.
+FAST void clear_sides(const ember_lines_dsp_t *s) {
+    const int32_t each = s->words_each;
+    const int32_t inside = s->inside < each ? s->inside : each;
+    const int32_t past = s->past > inside ? s->past : inside;
+    uint32_t *to = s->words;
+
+    for (int32_t c = 0; c < FOUR; c++) {
+        to = clear_all(to, inside) + (past - inside) * TAPS;
+        to = clear_all(to, each - past);
     }
 }
 
@@ -146,7 +168,7 @@ static void run_image(const ember_lines_dsp_t *s, const ember_conv_s8_t *conv,
             if (made >= 0 && made < across->in) {
                 widen(s, view, offset, x + made * view->pitch, s->words + slot);
             } else {
-                clear(s->words + slot, s->words_each, TAPS);
+                clear(s->words + slot, s->words_each);
             }
             slot = slot == TAPS - 1 ? 0 : slot + 1;
         }
@@ -179,7 +201,7 @@ SMALL void ember_lines_dsp_run(const ember_lines_dsp_t *s, const ember_conv_s8_t
         set_channel(conv, &view, first + c, channels.weights + c * WEIGHTS);
         channels.by[c] = ending->filter(&conv->scales, first + c);
     }
-    clear(s->words, TAPS * s->words_each, 1);
+    clear_sides(s);
     for (int32_t n = 0; n < conv->batches; n++) {
         run_image(s, conv, ending, &view, &channels, conv->x + first + n * x_image,
                   conv->y + first + n * y_image);

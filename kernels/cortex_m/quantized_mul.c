@@ -2,6 +2,8 @@
 // quantized_mul, portable. Contract and formula: quantized_mul.h.
 #include "kernels/cortex_m/quantized_mul.h"
 
+#include "kernels/engine/element.h"
+
 enum { A, A_ZERO, B, B_ZERO, Y_ZERO, Y_SCALE };
 // A product of int8 and zero points has 18 bits with its sign; with fewer bits than the
 // minimum, every fraction is in doubt.
@@ -108,7 +110,12 @@ ember_status_t ember_mul_s8_dense_prepare(ember_node_t *node, void *state) {
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_mul_s8_prepare(node, state);
+    const ember_mul_s8_t *s = state;
+    const ember_status_t status = ember_mul_s8_prepare(node, state);
+
+    // Numbers may leave each estimate in doubt.
+    ember_node_work(node, s->pair.rows * s->pair.count, EMBER_STEPS_ANY);
+    return status;
 }
 
 EMBER_KERNEL(quantized_mul, ember_mul_s8_t);

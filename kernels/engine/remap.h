@@ -32,23 +32,25 @@ typedef struct ember_remap {
     char *dst;
     const char *src;
     uint8_t mode;
-    uint8_t rank;         // dims in use
-    uint8_t element_size; // bytes
+    uint8_t rank; // dims in use
     bool empty;
+    bool words;     // blocks are elements of four bytes
+    uint32_t block; // bytes that are copied at a time
     ember_remap_dim_t dims[EMBER_REMAP_DIMS];
 } ember_remap_t;
 
 // Takes the layouts of two views of equal rank; UNSUPPORTED if that is 0 or more than
-// EMBER_REMAP_DIMS. All shifts are 0; the caller sets the others, in the ranges that
-// ember_remap_source() relies on.
+// EMBER_REMAP_DIMS. All shifts are 0; the caller sets the others: less than the size
+// where elements are rolled or mirrored.
 EMBER_MUST_USE ember_status_t ember_remap_prepare(ember_remap_t *remap,
                                                   ember_node_t *node,
                                                   const ember_view_t *dst,
                                                   const ember_view_t *src,
                                                   ember_remap_mode_t mode);
 
-// The input position that position `at` of the output reads.
-int32_t ember_remap_source(const ember_remap_t *remap, uint32_t d, int32_t at);
+// Makes a block of dimensions that are read as they are and lie innermost, such as
+// channels that lie last. To be called when all shifts and scales are set.
+void ember_remap_join(ember_remap_t *remap);
 
 void ember_remap_run(const ember_remap_t *remap);
 

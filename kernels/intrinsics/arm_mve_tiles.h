@@ -65,6 +65,44 @@ static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
                        "r10", "r11", "lr", "q0", "q1", "q2", "q3", "cc", "memory");
 }
 
+// The same of the last two columns alone; the first row keeps its initial sums.
+static inline void ember_mve_multiply_last_two(const ember_mve_tiles_t *tiles) {
+    register const ember_mve_tiles_t *all __asm__("r12") = tiles;
+
+    __asm__ volatile("ldrd r11, r1, [r12, #24]\n"
+                     "1:\n\t"
+                     "ldr lr, [r12, #12]\n\t"
+                     "ldrd r4, r6, [r11]\n\t"
+                     "ldrd r7, r9, [r12, #4]\n\t"
+                     "vldrb.8 q0, [r1], #16\n\t"
+                     "mov r8, r4\n\t"
+                     "mov r10, r6\n\t"
+                     "add r3, r1, lr\n\t"
+                     "subs r3, r3, #16\n\t"
+                     "dlstp.8 lr, lr\n"
+                     "2:\n\t"
+                     "vldrb.8 q1, [r7], #16\n\t"
+                     "vmladava.s8 r4, q0, q1\n\t"
+                     "vldrb.8 q2, [r3], #16\n\t"
+                     "vmladava.s8 r6, q2, q1\n\t"
+                     "vldrb.8 q3, [r9], #16\n\t"
+                     "vmladava.s8 r8, q0, q3\n\t"
+                     "vldrb.8 q0, [r1], #16\n\t"
+                     "vmladava.s8 r10, q2, q3\n\t"
+                     "letp lr, 2b\n\t"
+                     "ldrd r0, r2, [r12, #16]\n\t"
+                     "strd r4, r6, [r11, #128]\n\t"
+                     "strd r8, r10, [r11, #256]\n\t"
+                     "subs r1, r3, r0\n\t"
+                     "add r11, r11, #8\n\t"
+                     "cmp r11, r2\n\t"
+                     "bne 1b"
+                     :
+                     : "r"(all)
+                     : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r9", "r10",
+                       "r11", "lr", "q0", "q1", "q2", "q3", "cc", "memory");
+}
+
 // Columns of at most two vectors, and pairs of filters, which are read in whole
 // vectors: what follows a filter is multiplied by zeros.
 typedef struct ember_mve_pairs {

@@ -25,17 +25,26 @@ static inline int32_t ember_mve_dot(uint32_t sum, const int8_t *a, const int8_t 
     return (int32_t)sum;
 }
 
-static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
+static inline void ember_mve_multiply_from(const ember_mve_tiles_t *tiles,
+                                           int32_t column) {
     const int8_t *w = tiles->w;
 
     for (int32_t *tile = tiles->tile; tile != tiles->end; tile++) {
         const uint32_t first = (uint32_t)*tile;
-        for (int32_t n = 0; n < 3; n++) {
+        for (int32_t n = column; n < 3; n++) {
             tile[n * EMBER_MVE_TILE] =
                 ember_mve_dot(first, w, tiles->columns[n], tiles->inner);
         }
         w += tiles->inner;
     }
+}
+
+static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
+    ember_mve_multiply_from(tiles, 0);
+}
+
+static inline void ember_mve_multiply_last_two(const ember_mve_tiles_t *tiles) {
+    ember_mve_multiply_from(tiles, 1);
 }
 
 typedef struct ember_mve_pairs {

@@ -65,5 +65,8 @@ ember_status_t ember_edge_pad_prepare(ember_node_t *node, ember_remap_t *remap,
     for (uint32_t d = 0; status == EMBER_OK && d < self.rank; d++) {
         remap->dims[d].shift = shifts[d];
     }
+    if (status == EMBER_OK) {
+        ember_remap_join(remap);
+    }
     return status;
 }

@@ -64,6 +64,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     } else {
         set_shifts(remap, node);
     }
+    ember_remap_join(remap);
     return ember_node_status(node);
 }
 

@@ -17,6 +17,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (status == EMBER_OK) {
         remap->dims[2].scale = ember_upsample_step(&up, 0);
         remap->dims[3].scale = ember_upsample_step(&up, 1);
+        ember_remap_join(remap);
     }
     return status;
 }

@@ -6,27 +6,6 @@
 #include "kernels/engine/norm.h"
 #include "kernels/engine/scalar.h"
 
-void ember_batch_norm_f32_each(const ember_batch_norm_f32_t *s,
-                               ember_affine_fn affine) {
-    const uint32_t inner = s->axis.inner;
-
-    for (uint32_t c = 0; c < s->axis.count && s->axis.outer > 0; c++) {
-        const float rstd = 1.0f / __builtin_sqrtf(s->var[c] + s->eps);
-        const float scale = s->weight != NULL ? s->weight[c] * rstd : rstd;
-        const float shift = (s->bias != NULL ? s->bias[c] : 0.0f) - s->mean[c] * scale;
-        const float *x = (const float *)(const void *)s->axis.x;
-        float *y = (float *)(void *)s->axis.y;
-        if (inner == 1) { // channels are innermost
-            affine(x + c, y + c, s->axis.outer, s->axis.count, scale, shift);
-            continue;
-        }
-        for (uint32_t o = 0; o < s->axis.outer; o++) {
-            const size_t at = ((size_t)o * s->axis.count + c) * inner;
-            affine(x + at, y + at, inner, 1, scale, shift);
-        }
-    }
-}
-
 static void affine(const float *x, float *y, uint32_t count, uint32_t step, float scale,
                    float shift) {
     if (step == 1) {

@@ -4,7 +4,7 @@
 
 #include "../../runtime_c/src/method_state.h"
 #include "ember/feed.h"
-#include "kernels/rows/rows_table.h"
+#include "kernels/rows/rows_large.h"
 
 enum { CURSOR = EMBER_ROWS_OUTPUTS + 1, IMAGE_ROWS }; // further arguments
 enum { STEP, GIVEN, AT, CURSOR_WORDS = AT + EMBER_ROWS_EDGES };
@@ -53,7 +53,7 @@ static int32_t run(void *state) {
             memcpy(&s->cursor[AT], at, sizeof(at));
             return s->end;
         }
-        status = ember_rows_act(&s->rows, action, at);
+        status = act(&s->rows, action, at);
     }
     start_anew(s);
     return status;

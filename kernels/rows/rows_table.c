@@ -1,117 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of a region of rows: its actions, and its checks. Contract: rows_table.h.
+// The table of a region of rows is checked. Contract: rows_table.h.
 #include "kernels/rows/rows_table.h"
-
-#include <string.h>
 
 #include "../../runtime_c/src/method_state.h"
 
-#define LEAST 0xff800000u // -infinity as a word
-
 enum { ROWS = 2, RANK = 4 }; // the dimension of an image
 enum { TALLIES = 32 };       // nodes that are counted at a time
-
-// What is copied at a time. Rows may lie anywhere.
-typedef struct __attribute__((may_alias, packed)) block {
-    uint32_t words[4];
-} block_t;
-
-typedef struct __attribute__((may_alias, aligned(4))) aligned_block {
-    uint32_t words[4];
-} aligned_block_t;
-
-typedef struct __attribute__((may_alias, aligned(4))) large_block {
-    uint32_t words[16];
-} large_block_t;
-
-// memmove() to lower addresses, or to elsewhere.
-static void move(uint8_t *to, const uint8_t *from, uint32_t bytes) {
-    const uintptr_t apart = (uintptr_t)from - (uintptr_t)to;
-    const uintptr_t places = (uintptr_t)to | (uintptr_t)from;
-
-    if ((places & 3) == 0 && apart >= sizeof(large_block_t)) {
-        for (; bytes >= sizeof(large_block_t);
-             bytes -= (uint32_t)sizeof(large_block_t)) {
-            *(large_block_t *)(void *)to = *(const large_block_t *)(const void *)from;
-            to += sizeof(large_block_t);
-            from += sizeof(large_block_t);
-        }
-        for (; bytes >= sizeof(aligned_block_t);
-             bytes -= (uint32_t)sizeof(aligned_block_t)) {
-            *(aligned_block_t *)(void *)to =
-                *(const aligned_block_t *)(const void *)from;
-            to += sizeof(aligned_block_t);
-            from += sizeof(aligned_block_t);
-        }
-    }
-    if (apart >= sizeof(block_t)) {
-        for (; bytes >= sizeof(block_t); bytes -= (uint32_t)sizeof(block_t)) {
-            *(block_t *)(void *)to = *(const block_t *)(const void *)from;
-            to += sizeof(block_t);
-            from += sizeof(block_t);
-        }
-    }
-    memmove(to, from, bytes);
-}
-
-static void fill(uint8_t *to, uint32_t word, uint32_t bytes) {
-    const block_t block = {{word, word, word, word}};
-
-    for (; bytes >= sizeof(block); bytes -= (uint32_t)sizeof(block)) {
-        *(block_t *)(void *)to = block;
-        to += sizeof(block);
-    }
-    memcpy(to, &block, bytes);
-}
-
-// Copies `bytes` between a row of a window and what an edge has from `*at` on.
-static bool pass(const ember_rows_edge_t *edge, uint32_t *at, uint8_t *row,
-                 uint32_t bytes, bool out) {
-    const uint32_t part = edge->planes == 1 ? bytes : bytes / edge->planes;
-    uint8_t *there = edge->data + *at;
-
-    if (part > edge->bytes - *at) {
-        return false;
-    }
-    for (uint32_t plane = edge->planes; plane > 0; plane--) {
-        move(out ? there : row, out ? row : there, part);
-        there += edge->bytes;
-        row += part;
-    }
-    *at += part;
-    return true;
-}
-
-int32_t ember_rows_act(const ember_rows_t *s, ember_rows_action_t action,
-                       uint32_t *at) {
-    const ember_rows_window_t *window = &s->windows[action.window];
-    const uint32_t before = (window->rows - 1u) * window->row;
-    uint8_t *first = s->slab + window->at;
-    uint8_t *last = first + before;
-
-    if (before > 0 && action.what != EMBER_ROWS_OUT) {
-        move(first, first + window->row, before);
-    }
-    switch (action.what) {
-    case EMBER_ROWS_RUN:
-        return s->nodes[action.which].run(s->nodes[action.which].state);
-    case EMBER_ROWS_FILL:
-        fill(last, window->fill * 0x01010101u, window->row);
-        return EMBER_OK;
-    case EMBER_ROWS_LEAST:
-        fill(last, LEAST, window->row);
-        return EMBER_OK;
-    case EMBER_ROWS_SKIP:
-        return EMBER_OK;
-    default:
-        return pass(&s->edges[action.which], &at[action.which], last + window->beside,
-                    window->row - 2u * window->beside, action.what == EMBER_ROWS_OUT)
-                   ? EMBER_OK
-                   : EMBER_DATA_RANGE;
-    }
-}
-
-// --- checks --------------------------------------------------------------------------
 
 static ember_status_t bad_table(ember_node_t *node) {
     return ember_node_fail(node, EMBER_BAD_PROGRAM, "rows: its table is malformed");

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that end a region of rows share: the table, checked, and its
-// actions.
+// What the kernels that end a region of rows share: the table, checked.
 #ifndef EMBER_KERNELS_ROWS_ROWS_TABLE_H
 #define EMBER_KERNELS_ROWS_ROWS_TABLE_H
 
@@ -37,9 +36,5 @@ typedef struct ember_rows {
 
 // Reads and checks the call's arguments and the table.
 ember_status_t ember_rows_prepare(ember_node_t *node, ember_rows_t *s);
-
-// Does one action; `at` says how far each edge has come, in bytes of a plane. Returns
-// EMBER_OK, what a node returned, or EMBER_DATA_RANGE at the end of an edge.
-int32_t ember_rows_act(const ember_rows_t *s, ember_rows_action_t action, uint32_t *at);
 
 #endif // EMBER_KERNELS_ROWS_ROWS_TABLE_H

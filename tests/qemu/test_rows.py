@@ -9,13 +9,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+from row_programs import mobilenet_v1, mobilenet_v2, resnet8
 
 from ember import cli
 
 pytestmark = pytest.mark.qemu
 
 CASES = Path(__file__).resolve().parents[1] / "cases"
-CASE = Path(__file__).resolve().parents[1] / "boards" / "int8_ds_cnn_m4"
+BOARD_CASES = Path(__file__).resolve().parents[1] / "boards"
+CASE = BOARD_CASES / "int8_ds_cnn_m4"
+BOARDS = {"m4": "mps2-an386", "m55": "mps3-an547"}
+MOST_INSTRUCTIONS = 1.05  # with rows, of those without
+MADE = {
+    "resnet8": resnet8(),
+    "mobilenet_v1": mobilenet_v1(0.25, 96),
+    "mobilenet_v2": mobilenet_v2(0.35, 96),
+}
+NETWORKS = ("resnet8", "mobilenet", "unet", "unet_smooth", "ds_cnn", "inception")
 
 
 def run(tmp_path: Path, *words: str) -> dict[str, Any]:
@@ -49,6 +59,37 @@ def test_results_and_memory_of_firmware(
     assert by_rows["stack"]["used"] <= by_rows["stack"]["bound"]
 
 
+@pytest.mark.parametrize("core", BOARDS)
+def test_rows_cost_few_instructions(core: str, tmp_path: Path) -> None:
+    case = BOARD_CASES / f"int8_ds_cnn_{core}"
+    assert_cheap(case, BOARDS[core], tmp_path)
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("core", BOARDS)
+@pytest.mark.parametrize("network", MADE)
+def test_rows_of_networks_cost_few_instructions(
+    network: str, core: str, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{network}.pte"
+    path.write_bytes(MADE[network].content)
+    assert_cheap(path, BOARDS[core], tmp_path)
+
+
+def assert_cheap(model: Path, board: str, to: Path) -> None:
+    whole, by_rows = (executed(model, board, rows, to) for rows in ("off", "smallest"))
+    assert by_rows != whole  # there is a region
+    assert by_rows <= MOST_INSTRUCTIONS * whole
+
+
+def executed(model: Path, board: str, rows: str, to: Path) -> int:
+    """Instructions of a run."""
+    facts = to / f"{rows}.json"
+    words = ["profile", str(model), "--board", board, "--rows", rows]
+    assert cli.main([*words, "--out", str(to / rows), "--json", str(facts)]) == 0
+    return int(json.loads(facts.read_text())["execute"])
+
+
 def test_profile_shows_a_region_as_one_node(tmp_path: Path) -> None:
     to = tmp_path / "profile.json"
     words = ["profile", str(CASE), "--board", "mps2-an386", "--rows", "smallest"]
@@ -64,20 +105,17 @@ def test_profile_shows_a_region_as_one_node(tmp_path: Path) -> None:
 def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None:
     """Each row in an execution of its own, the outputs of the last one those of the
     whole image; between them, only what the plan keeps is there."""
-    boards = {"m4": "mps2-an386", "m55": "mps3-an547"}
-    cases = [
-        str(CASES / f"int8_{name}_small_{core}")
-        for name in ("resnet8", "mobilenet", "unet", "ds_cnn", "inception")
-    ]
+    cases = [str(CASES / f"int8_{name}_small_{core}") for name in NETWORKS]
     cases.append(str(CASES / "model_resnet8_small"))  # float32
-    words = ["--board", boards[core], "--rows", "fed", *poison]
+    words = ["--board", BOARDS[core], "--rows", "fed", *poison]
     assert cli.main(["test", *cases, *words]) == 0
 
 
+@pytest.mark.parametrize("name", ["inception", "unet_smooth"])
 @pytest.mark.parametrize("core", ["m4", "m55"])
-def test_a_mean_of_rows(core: str) -> None:
-    board = {"m4": "mps2-an386", "m55": "mps3-an547"}[core]
-    case = CASES / f"int8_inception_small_{core}"
+def test_a_mean_of_rows_and_rows_between_rows(core: str, name: str) -> None:
+    board = BOARDS[core]
+    case = CASES / f"int8_{name}_small_{core}"
     words = [str(case), "--board", board, "--rows", "smallest"]
     assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
 

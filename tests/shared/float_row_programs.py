@@ -155,15 +155,30 @@ class FloatNetwork(Network):
 
     def larger(self, x: int, factor: int = 2) -> int:
         """Each pixel as often as the factor says, in both directions."""
+        factors = self.add(types.DoubleList((float(factor), float(factor))))
+        return self._resized(
+            x, "upsample_nearest2d", factor, self.add(types.Null()), factors
+        )
+
+    def smoother(
+        self, x: int, factor: int = 2, *, aligned: bool = False, scaled: bool = True
+    ) -> int:
+        """Mixed of the nearest four pixels; not `scaled`: with the size in the call."""
+        _, _, h, w = self.sizes(x)
+        factors = self.add(types.DoubleList((float(factor), float(factor))))
+        none = self.add(types.Null())
+        sizes = none if scaled else self.ints(h * factor, w * factor)
+        given = sizes, self.add(types.Bool(aligned)), factors if scaled else none
+        return self._resized(x, "upsample_bilinear2d", factor, *given)
+
+    def _resized(self, x: int, name: str, factor: int, *given: int) -> int:
         n, c, h, w = self.sizes(x)
         y = self.like(x, (n, c, h * factor, w * factor))
-        factors = self.add(types.DoubleList((float(factor), float(factor))))
-        operator = types.Operator("aten::upsample_nearest2d", "vec_out")
+        operator = types.Operator(f"aten::{name}", "vec_out")
         if operator not in self.operators:
             self.operators.append(operator)
         number = self.operators.index(operator)
-        args = (x, self.add(types.Null()), factors, y, y)
-        self.calls.append(types.KernelCall(number, args))
+        self.calls.append(types.KernelCall(number, (x, *given, y, y)))
         return y
 
 
@@ -201,7 +216,8 @@ def _layer(net: FloatNetwork, random: np.random.Generator, x: int) -> int:
     if height * width < 400:
         turn = [int(n) for n in random.choice([(2, 2, 0, 0), (3, 2, 1, 1)])]
         kinds["turn"] = lambda: net.turned(x, filters, *turn)
-        kinds["larger"] = lambda: net.larger(x)
+        resized = net.smoother if random.integers(2) else net.larger
+        kinds["larger"] = lambda: resized(x)
     return kinds[str(random.choice([*kinds]))]()
 
 

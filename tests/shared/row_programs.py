@@ -326,6 +326,17 @@ def resnet_like() -> Model:
     return net.model(net.avg_pool(x, 16, 16))
 
 
+def resnet8() -> Model:
+    """The ResNet of MLPerf Tiny, with an int8 image."""
+    net = Network(1, (1, 3, 32, 32))
+    x = net.conv(net.input, 16)
+    x = net.plus(net.conv(net.conv(x, 16), 16), x)
+    for filters in (32, 64):
+        y = net.conv(net.conv(x, filters, 3, 2), filters)
+        x = net.plus(y, net.conv(x, filters, 1, 2))
+    return net.model(net.avg_pool(x, 8, 8))
+
+
 def inception_like(side: int) -> Model:
     """Branches of several kernels side by side, three times, and the mean of it all."""
     net = Network(1, (1, 3, side, side))

@@ -33,6 +33,10 @@ def every_region(method: Method) -> list[Schedule]:
     return regions
 
 
+def largest_region(method: Method) -> Schedule:
+    return max(every_region(method), key=lambda each: len(each.cascade.calls))
+
+
 def with_region(model: Model, method: Method, region: Schedule) -> Program:
     new = rewrite.rewritten(method, [region], len(model.program.constants))
     constants = (*model.program.constants, *new.tables)

@@ -87,6 +87,9 @@ def _parser() -> argparse.ArgumentParser:
     wide.set_defaults(command=_sme)
     steps = commands.add_parser("work", help="instructions for a step of work")
     steps.add_argument("--board", choices=work.BOARDS, help="this one alone")
+    steps.add_argument(
+        "--draws", type=int, default=work.DRAWS, help="for each program (%(default)s)"
+    )
     steps.add_argument("--jobs", type=int, default=1, help="cases at once")
     steps.add_argument(
         "--operators", nargs="+", metavar="TEXT", help="with one of them in their names"
@@ -205,7 +208,7 @@ def _cadence(options: argparse.Namespace, folder: Path) -> int:
 def _work(options: argparse.Namespace, folder: Path) -> int:
     names = [options.board] if options.board else work.BOARDS
     others, texts = folder / "others", options.operators or ("",)
-    work.write_others(others, texts)
+    work.write_others(others, texts, options.draws)
     measured = {name: work.measure(name, others, options.jobs, texts) for name in names}
     figures = {name: work.of(outcomes) for name, outcomes in measured.items()}
     table = output.table("operator", *(f">{name}" for name in figures))

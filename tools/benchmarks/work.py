@@ -33,7 +33,7 @@ _CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
 FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
 MARGIN = 1.2  # other shapes, numbers and compilers, small changes of a kernel
 MOST_WORK = 20_000  # steps of a program that is drawn
-DRAWS, SEED = 8, 1  # random programs for each committed one
+DRAWS, SEED = 8, 1  # random programs for each committed one; more cost time alone
 MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
 _DELEGATE = "delegate"
 _FACTORS = Path(__file__).with_name("work.json")
@@ -41,21 +41,24 @@ _FACTORS = Path(__file__).with_name("work.json")
 Factors = dict[str, float]  # by operator
 
 
-def write_others(folder: Path, texts: Sequence[str] = ("",)) -> None:
+def write_others(
+    folder: Path, texts: Sequence[str] = ("",), draws: int = DRAWS
+) -> None:
     """The committed programs with extreme sizes and with drawn ones, as cases; only
     those that call an operator with one of these texts in its name."""
     committed = [one for one in _committed() if _has(one.operator, texts)]
     for call in calls.distinct(committed):
         for extreme in calls.extremes(call):
             calls.write(folder / extreme.name, extreme)
-    write_drawn(folder, committed, DRAWS, SEED)
+    write_drawn(folder, committed, draws, SEED)
 
 
 def write_drawn(folder: Path, drawn: Iterable[Call], each: int, seed: int) -> None:
-    """Programs with random sizes and numbers, also of arguments, as cases."""
-    random.seed(seed)
+    """Programs with random sizes and numbers, also of arguments, as cases: those of a
+    call are the same, whichever others there are."""
     for call in drawn:
         for turn in range(each):
+            random.seed(f"{seed} {call.name} {turn}")
             if (made := calls.other(call)) is not None:
                 calls.write(folder / f"{call.name}_drawn_{turn}", made)
 

@@ -67,16 +67,25 @@ class GruCell(nn.Module):
         return self.head(h)
 
 
-class UNet(nn.Module):
-    """Down and up again by transposed convolutions, joined with what was on the way."""
+def transposed(inputs: int, outputs: int) -> nn.Module:
+    return nn.ConvTranspose2d(inputs, outputs, 2, 2)
 
-    def __init__(self, inputs: int, *widths: int) -> None:
+
+def smoothed(inputs: int, outputs: int) -> nn.Module:
+    larger = nn.Upsample(scale_factor=2, mode="bilinear")
+    return nn.Sequential(larger, nn.Conv2d(inputs, outputs, 1))
+
+
+class UNet(nn.Module):
+    """Down and up again, joined with what was on the way: by transposed convolutions,
+    or by pixels that are mixed (`smooth`)."""
+
+    def __init__(self, inputs: int, *widths: int, smooth: bool = False) -> None:
         super().__init__()
         pairs = list(itertools.pairwise(widths))
+        turned = smoothed if smooth else transposed
         self.down = nn.ModuleList(map(twice, (inputs, *widths), widths))
-        self.turn = nn.ModuleList(
-            nn.ConvTranspose2d(deep, flat, 2, 2) for flat, deep in reversed(pairs)
-        )
+        self.turn = nn.ModuleList(turned(deep, flat) for flat, deep in reversed(pairs))
         self.up = nn.ModuleList(twice(2 * flat, flat) for flat, _ in reversed(pairs))
         self.head = nn.Conv2d(widths[0], 1, 1)
 
@@ -254,6 +263,11 @@ CASES = [
     *network("lstm_small", lambda: LstmCell(6, 8), f32(1, 3, 6), f32(1, 8), f32(1, 8)),
     *network("gru_small", lambda: GruCell(6, 8), f32(1, 3, 6), f32(1, 8)),
     *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 8, 12))),
+    *network(
+        "unet_smooth_small",
+        lambda: UNet(1, 4, 6, 8, smooth=True),
+        channels_last(f32(1, 1, 8, 12)),
+    ),
     *network(
         "inception_small", lambda: inception(8, 8), channels_last(f32(1, 3, 21, 22))
     ),

@@ -40,9 +40,8 @@ _DESCRIPTORS: Mapping[str, Mapping[int, str]] = {
 }
 _STEPS = "ember_steps_"  # steps of prepared methods: pairs of run and state
 _GRAPH = "ember_run_xnnpack"  # the run of a delegate's graph, which is its state
-# What runs nodes for two kernels, but neither of these (kernels/rows/rows_table.c).
-_RUNS_NODES = "ember_rows_act"
-_NO_NODES = frozenset({"ember_run_rows", "ember_run_rows_fed"})
+# Kernels that run nodes, but none of these (kernels/rows/rows_run.h).
+_RUN_NODES = frozenset({"ember_run_rows", "ember_run_rows_dsp", "ember_run_rows_fed"})
 _PART = "ember_xnnpack_"  # descriptors below a backend's
 # Who calls the hooks of an application for nodes in delegates, and what sets them.
 _HOOKED = "ember_backend_"
@@ -170,9 +169,9 @@ class Calls:
         """
         if is_core(caller.object):
             return self._of_core(self.code.name(caller).partition(".")[0], field_at)
-        if _RUNS_NODES in caller.object.defined:
+        if _RUN_NODES & caller.object.defined.keys():
             nodes = self.roles.get("run", [])
-            return [n for n in nodes if not _NO_NODES & n.place.object.defined.keys()]
+            return [n for n in nodes if not _RUN_NODES & n.place.object.defined.keys()]
         if owner is not None:
             hooks = self._in_role("hook") if self._has_hooks(owner) else []
             return [*self._of_owner[owner], *hooks]

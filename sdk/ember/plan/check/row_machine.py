@@ -23,7 +23,7 @@ from ember.plan.check.row_programs import (
 from ember.program import Method, types
 
 _SKIP, _FILL, _IN, _RUN, _OUT, _LEAST = range(6)
-_SUMS = "ember::avg_pool_sums.out"
+_GO_ON = ("ember::avg_pool_sums.out", "ember::row_number.out")  # from what they have
 LEAST = 0x100  # in place of a byte: -infinity in floats
 
 # ("in", value, row), ("row", node, row), ("outside", byte); where that byte lies at
@@ -149,10 +149,10 @@ class _Machine:
 
     def _run(self, node: int) -> None:
         index = self.region.nodes[node]
-        adds = name_of(self.method, index) == _SUMS
+        goes_on = name_of(self.method, index) in _GO_ON
         read = [
             self._read(value, tensor_of(self.method, value).sizes[ROWS])
-            for value in windows_of(self.method, index, self.region.slab, out=adds)
+            for value in windows_of(self.method, index, self.region.slab, out=goes_on)
         ]
         self.done.runs.append((node, tuple(read)))
         out = tensor_of(self.method, result_of(self.method, index))

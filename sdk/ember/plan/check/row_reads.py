@@ -10,9 +10,8 @@ import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ember.plan.check.row_machine import LEAST, Row
+from ember.plan.check import row_resizes
+from ember.plan.check.row_machine import LEAST
 from ember.plan.check.row_programs import (
     ROWS,
     CheckedRegion,
@@ -24,59 +23,8 @@ from ember.plan.check.row_programs import (
     tensor_of,
     windows_of,
 )
+from ember.plan.check.row_reading import RowReading, args_of, within_rows
 from ember.program import KernelCall, Method, types
-
-
-@dataclass(frozen=True)
-class RowReading:
-    """Row r of a result is made of rows [r * stride - padding, ... + extent); of a
-    transposed convolution, that is what it makes at its r-th time."""
-
-    value: int
-    extent: int
-    stride: int
-    padding: int
-    outside: int
-    columns: int = 0  # padding of these
-    sides: int = 0  # bytes at either end of a row that are padding
-    before: bool = False  # of what the node added up so far: nothing, every `stride`
-    of_sums: bool = False  # of what the node before added up
-
-
-def wanted_rows(
-    before: Method,
-    call: tuple[RowReading, ...],
-    at: tuple[int, int],
-    maker: Mapping[int, int],
-    pieces: int,
-) -> tuple[tuple[Row, ...], ...]:
-    """What a node finds; `at` is its number, and how often it ran."""
-    windows: list[tuple[Row, ...]] = []
-    node, row = at
-    for reading in call:
-        if reading.before:
-            begins = row % reading.stride == 0
-            sums: Row = ("outside", 0) if begins else ("row", node, row - 1)
-            windows.append((sums,))
-            continue
-        if reading.of_sums:
-            last = row * reading.stride - reading.padding
-            windows.append((("row", node - 1, last),))
-            continue
-        height = tensor_of(before, reading.value).sizes[ROWS] * pieces
-        first = row * reading.stride - reading.padding
-        names: list[Row] = []
-        sides: Row = ("sides", reading.sides, reading.outside) if reading.sides else ()
-        for number in range(first, first + reading.extent):
-            if not 0 <= number < height:
-                names.append(("outside", reading.outside))
-            elif reading.value in maker:
-                names.append((*sides, "row", maker[reading.value], number))
-            else:
-                names.append((*sides, "in", reading.value, number))
-        windows.append(tuple(names))
-    return tuple(windows)
-
 
 _POINTWISE = {
     "cortex_m::quantize_per_tensor.out": (0,),
@@ -135,7 +83,6 @@ _WINDOWED = {
 }
 
 
-_UPSAMPLE = "aten::upsample_nearest2d.vec_out"
 _TRANSPOSED = "cortex_m::quantized_transpose_conv2d.out"
 _POOL = "cortex_m::quantized_avg_pool2d.out"
 _SUMS, _MEANS = "ember::avg_pool_sums.out", "ember::avg_pool_means.out"
@@ -150,8 +97,8 @@ def of_node(
     before, old, method, new = pair
     if _is_turned(before, old):
         return _turned_back(pair, same)
-    if name_of(before, old) == _UPSAMPLE:
-        return _repeated(pair, same)
+    if name_of(before, old) in row_resizes.RESIZES:
+        return row_resizes.RESIZES[name_of(before, old)](pair, same)
     if tensor_of(method, result_of(method, new)).sizes[ROWS] != 1:
         return (), "makes several rows at a time"
     if name_of(method, new) in (_SUMS, _MEANS):
@@ -165,42 +112,9 @@ def of_node(
     return sided, fault or other
 
 
-def _repeated(
-    pair: tuple[Method, int, Method, int], same: Mapping[int, int]
-) -> tuple[tuple[RowReading, ...], str]:
-    """Of what repeats each pixel: rows f * i to f * i + f - 1 are row i of the image,
-    where all of them are such; a node has one row and makes f."""
-    before, old, method, new = pair
-    args, own = _args(before, old), _args(method, new)
-    image, whole = (tensor_of(before, args[n]) for n in (0, -1))
-    row, rows = (tensor_of(method, own[n]) for n in (0, -1))
-    factor = whole.sizes[ROWS] // image.sizes[ROWS]
-    step = np.float32(1 / factor)
-    listed = _is_list(method, own[1])
-    other = (
-        whole.sizes[ROWS] != image.sizes[ROWS] * factor
-        or any(
-            int(np.float32(n) * step) != n // factor for n in range(whole.sizes[ROWS])
-        )
-        or (row.sizes[ROWS], rows.sizes[ROWS]) != (1, factor)
-        or (row.sizes[ROWS + 1], rows.sizes[ROWS + 1])
-        != (image.sizes[ROWS + 1], whole.sizes[ROWS + 1])
-        or before.values[args[2]] != method.values[own[2]]
-        or (listed and number_of(method, own[1]) != factor)
-        or [_within_rows(image), _within_rows(whole)]
-        != [_within_rows(row), _within_rows(rows)]
-    )
-    reading = RowReading(same[args[0]], 1, 1, 0, 0)
-    return (reading,), "repeats other rows than its call" if other else ""
-
-
-def _is_list(method: Method, value: int) -> bool:
-    return isinstance(method.values[value], types.IntList)
-
-
 def _is_turned(method: Method, index: int) -> bool:
     """Whether a call is a transposed convolution."""
-    name, args = name_of(method, index), _args(method, index)
+    name, args = name_of(method, index), args_of(method, index)
     if name != _ATEN_CONVOLUTION:
         return name == _TRANSPOSED
     turned = _WINDOWED[name].turned
@@ -210,12 +124,6 @@ def _is_turned(method: Method, index: int) -> bool:
 def _is_true(method: Method, value: int) -> bool:
     stated = method.values[value]
     return isinstance(stated, types.Bool) and stated.value
-
-
-def _args(method: Method, index: int) -> tuple[int, ...]:
-    call = method.instructions[index]
-    assert isinstance(call, KernelCall)
-    return call.args
 
 
 def _lie_alike(
@@ -228,18 +136,9 @@ def _lie_alike(
     wholes = [*(reading.value for reading in readings), result_of(before, old)]
     windows = list(windows_of(method, new, slab))
     return len(windows) == len(wholes) and all(
-        _within_rows(tensor_of(before, whole)) == _within_rows(tensor_of(method, value))
+        within_rows(tensor_of(before, whole)) == within_rows(tensor_of(method, value))
         for whole, value in zip(wholes, windows, strict=True)
     )
-
-
-def _within_rows(image: types.Tensor) -> list[int]:
-    """The order of dimensions within a row, of those that have several elements."""
-    return [
-        dim
-        for dim in image.dim_order
-        if dim not in (0, ROWS) and (dim != 1 or image.sizes[1] > 1)
-    ]
 
 
 def _piece_fault(pair: tuple[Method, int, Method, int], region: CheckedRegion) -> str:
@@ -260,7 +159,7 @@ def _turned_back(
     r + padding - i * stride. A node makes as many rows as its stride is, and must see
     the same rows by the same taps: by its padding and the first of its rows."""
     before, old, method, new = pair
-    args, own = _args(before, old), _args(method, new)
+    args, own = args_of(before, old), args_of(method, new)
     places = _WINDOWED[name_of(before, old)]
     assert places.dilation is not None and places.added is not None
     stated = (places.stride, places.padding, places.dilation)
@@ -286,8 +185,8 @@ def _turned_back(
             number_of(before, args[n]) != number_of(method, own[n])
             for n in (places.stride, places.dilation)
         )
-        or [_within_rows(image) for image in images]
-        != [_within_rows(tensor_of(method, own[n])) for n in (0, -1)]
+        or [within_rows(image) for image in images]
+        != [within_rows(tensor_of(method, own[n])) for n in (0, -1)]
     )
     reading = RowReading(
         same[args[0]], extent, 1, earlier, _outside(before, args, places)
@@ -343,7 +242,7 @@ def _whole_call(
     method: Method, index: int, same: Mapping[int, int]
 ) -> tuple[tuple[RowReading, ...], str]:
     """What a row of a call's result reads, and why that is not so."""
-    name, args = name_of(method, index), _args(method, index)
+    name, args = name_of(method, index), args_of(method, index)
     if name in _POINTWISE:
         values = itertools.chain.from_iterable(
             listed(method, args[arg]) for arg in _POINTWISE[name]

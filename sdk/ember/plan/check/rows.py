@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from ember.plan.check import row_reads
+from ember.plan.check import row_reading, row_reads
 from ember.plan.check.row_machine import trace
 from ember.plan.check.row_programs import (
     ENDS,
@@ -164,7 +164,7 @@ def differences(
         runs = [0] * len(calls)
         for node, windows in walked.runs:
             at = node, runs[node]
-            wanted = row_reads.wanted_rows(
+            wanted = row_reading.wanted_rows(
                 before, calls[node], at, maker, region.pieces
             )
             if wanted != windows:

@@ -18,10 +18,12 @@ from ember.plan.rows.reads import (
     RowRead,
     UnreadResult,
     ints,
+    is_image,
     pairs,
     tensor_of,
     turned,
 )
+from ember.plan.rows.row_regions import BILINEAR
 from ember.program import KernelCall, Method, types
 
 _ROWS, _COLUMNS = -2, -1  # dimensions
@@ -192,8 +194,8 @@ def _upsample(method: Method, index: int, call: KernelCall) -> RowCall | None:
         return None
     if len(image.sizes) != RANK or len(out.sizes) != RANK or image.sizes[_ROWS] == 0:
         return None
-    factor, rest = divmod(out.sizes[_ROWS], image.sizes[_ROWS])
-    if rest or factor not in _FACTORS:
+    factor = _factor(image, out)
+    if factor not in _FACTORS:
         return None
     firsts = ((1, factor),) if ints(method, call.args[1]) else ()
     read = RowRead(0, call.args[0])
@@ -204,6 +206,29 @@ def _upsample(method: Method, index: int, call: KernelCall) -> RowCall | None:
         firsts=firsts,
         made=factor,
         transposed=True,
+    )
+
+
+def _factor(image: types.Tensor, out: types.Tensor) -> int:
+    """Rows of an image for each one of another; 0 where that is no integer."""
+    factor, rest = divmod(out.sizes[_ROWS], image.sizes[_ROWS])
+    return 0 if rest else factor
+
+
+def _bilinear(method: Method, index: int, call: KernelCall) -> RowCall | None:
+    """A row of the result lies between rows next to the one of the image that it
+    belongs to; how it is mixed of them depends on its number, so its node is told that
+    (numbered.py)."""
+    image, out = (method.values[call.args[n]] for n in (0, -1))
+    if not is_image(image) or not is_image(out) or not _is_float(method, call.args[0]):
+        return None
+    assert isinstance(image, types.Tensor) and isinstance(out, types.Tensor)
+    factor = _factor(image, out)
+    if factor == 0:
+        return None
+    read = RowRead(0, call.args[0], extent=3, padding=1, outside=0)
+    return RowCall(
+        index, call.args[-1], (read,), made=factor, transposed=True, operator=BILINEAR
     )
 
 
@@ -223,4 +248,5 @@ FORMS: Mapping[str, Form] = {
     "aten::avg_pool2d.out": _avg_pool,
     "aten::cat.out": _cat,
     "aten::upsample_nearest2d.vec_out": _upsample,
+    "aten::upsample_bilinear2d.vec_out": _bilinear,
 }

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from ember.kernels import KernelList
 from ember.plan import effects, lifetimes
-from ember.plan.rows import forms, reads, sums
+from ember.plan.rows import forms, numbered, reads, sums
 from ember.plan.rows.reads import RowCall
 from ember.program import Method, types
 from ember.program.types import ALIGN
@@ -59,7 +59,11 @@ class RowLives:
 
     def parts(self, call: RowCall) -> tuple[RowCall, ...]:
         """The calls that a region has in place of one."""
-        return sums.split(self.method, call)
+        return tuple(
+            part
+            for each in sums.split(self.method, call)
+            for part in numbered.split(self.method, each)
+        )
 
     def owner(self, value: int) -> int | None:
         """The value that is written where `value` lies, as a whole; None where others

@@ -70,6 +70,8 @@ class RowCall:
     is_elementwise: bool = False  # and may be given parts of rows
     tensor: types.Tensor = _UNKNOWN  # the type of `out`
     operator: types.Operator | None = None  # of its node, where that is another
+    # Of that node, where they are others: values of the method, or new ones.
+    arguments: tuple[int | types.Value, ...] | None = None
     renewed: int = 0  # rows after which its result, to which it adds, begins anew
     result: int = -1  # value: `out` as the call names it
     unread: tuple[UnreadResult, ...] = ()

@@ -189,12 +189,18 @@ class _Rewriter:
         other = {value: self._empty(value) for value in call.scratch}
         other |= self._unread(call, slab, region.slab.unread)
         other[call.result] = out
+        given = old.args if call.arguments is None else self._given(call.arguments)
         args = [
-            changed.get(arg, self._other(value, other))
-            for arg, value in enumerate(old.args)
+            changed[arg] if arg in changed else self._other(value, other)
+            for arg, value in enumerate(given)
         ]
         operator = call.operator or self.method.operators[old.op_index]
         return self._call(operator, args)
+
+    def _given(self, arguments: Iterable[int | types.Value]) -> list[int]:
+        return [
+            each if isinstance(each, int) else self._add(each) for each in arguments
+        ]
 
     def _unread(
         self, call: RowCall, slab: types.Allocation, start: int
@@ -209,11 +215,13 @@ class _Rewriter:
 
     def _other(self, value: int, other: Mapping[int, int]) -> int:
         """The value in place of one, also of those in a list."""
-        listed = self.method.values[value]
+        if value in other:
+            return other[value]
+        listed = self.values[value]
         if isinstance(listed, types.TensorList) and other.keys() & {*listed.items}:
             items = (other.get(item, item) for item in listed.items)
             return self._add(types.TensorList(tuple(items)))
-        return other.get(value, value)
+        return value
 
     def _rows(
         self,

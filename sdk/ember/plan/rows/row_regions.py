@@ -13,7 +13,11 @@ ROWS = types.Operator("ember::rows", "out")
 FED = types.Operator("ember::rows_fed", "out")  # a row of its input at a time
 SUMS = types.Operator("ember::avg_pool_sums", "out")  # of a pool (sums.py)
 MEANS = types.Operator("ember::avg_pool_means", "out")
-OPERATORS = tuple(each.full_name for each in (ENTER, ROWS, SUMS, MEANS))
+NUMBER = types.Operator("ember::row_number", "out")  # of a row, which a node must know
+BILINEAR = types.Operator("ember::upsample_bilinear2d_rows", "out")
+OPERATORS = tuple(
+    each.full_name for each in (ENTER, ROWS, SUMS, MEANS, NUMBER, BILINEAR)
+)
 TABLE, NODES, INPUTS, SLAB, OVER, OUT = range(6)  # arguments of ROWS and FED
 CURSOR = OUT + 1  # of FED
 

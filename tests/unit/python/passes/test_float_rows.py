@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 from float_row_programs import PLANES, FloatNetwork, random_floats, residual_floats
 from row_programs import ORDER, apart
-from row_regions_of import every_region, some_give_the_same_bits, with_region
+from row_regions_of import (
+    every_region,
+    largest_region,
+    some_give_the_same_bits,
+    with_region,
+)
 from small_programs import CASES, KNOWN, here
 
 from ember import cli
@@ -20,7 +25,7 @@ from ember.plan import passes
 from ember.plan.check import rows as check_rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.plan.rows import forms, reads, rewrite
-from ember.plan.rows.schedule import Schedule, What
+from ember.plan.rows.schedule import What
 from ember.program import Method, Program, types
 
 ROWS = passes.with_rows(passes.DEFAULT)
@@ -29,10 +34,6 @@ ROWS = passes.with_rows(passes.DEFAULT)
 @pytest.mark.parametrize("seed", range(18))
 def test_every_region_of_a_random_network_gives_the_same_bits(seed: int) -> None:
     some_give_the_same_bits(random_floats(seed), seed)
-
-
-def largest(method: Method) -> Schedule:
-    return max(every_region(method), key=lambda each: len(each.cascade.calls))
 
 
 @pytest.mark.parametrize("order", [PLANES, ORDER])
@@ -46,7 +47,7 @@ def test_what_goes_down_and_up_again_is_one_region(order: tuple[int, ...]) -> No
     x = net.conv(net.cat(net.turned(x, 4), first), 4)
     model = net.model(net.conv(x, 1, 1))
     method = apart(model)
-    region = largest(method)
+    region = largest_region(method)
     assert len(region.cascade.calls) == len(method.instructions)
     made = with_region(model, method, region)
     old = Executable(model.program, model.content)
@@ -58,7 +59,7 @@ def test_outside_of_a_maximum_is_less_than_anything(order: tuple[int, ...]) -> N
     net = FloatNetwork(5, (1, 3, 9, 8), order)
     model = net.model(net.max_pool(net.conv(net.input, 4), 3, 1, 1))
     method = apart(model)
-    region = largest(method)
+    region = largest_region(method)
     assert What.LEAST in {step.what for step in region.steps}
     made = with_region(model, method, region)
     runs = scenarios(model)
@@ -74,7 +75,7 @@ def test_results_over_rows_need_no_window_of_their_own() -> None:
     net = FloatNetwork(6, (1, 3, 8, 8))
     x = net.relu(net.norm(net.conv(net.input, 4)))
     model = net.model(net.conv(x, 4))
-    region = largest(apart(model))
+    region = largest_region(apart(model))
     homes = [window.home for window in region.cascade.windows]
     assert homes[:4] == [1, 2, None, None]
     starts = region.slab.starts
@@ -93,7 +94,7 @@ def test_rows_that_are_never_needed_at_once_share_memory() -> None:
         x = net.conv(net.conv(net.conv(x, 16, 1), 16, depthwise=True), 4, 1)
     model = net.model(net.conv(x, 4))
     method = apart(model)
-    region = largest(method)
+    region = largest_region(method)
     windows = region.cascade.windows
     assert region.slab.size < sum(w.room for w in windows if w.home is None)
     made = with_region(model, method, region)
@@ -163,7 +164,9 @@ def small_region(
     x = net.larger(net.avg_pool(net.relu(net.conv(net.input, 4)), 3, 1, 1))
     model = net.model(net.max_pool(net.turned(x, 4), 2, 2))
     method = apart(model)
-    new = rewrite.rewritten(method, [largest(method)], len(model.program.constants))
+    new = rewrite.rewritten(
+        method, [largest_region(method)], len(model.program.constants)
+    )
     constants = (*model.program.constants, *new.tables)
     made = replace(model.program, methods=(new.method,), constants=constants)
     return model, method, made, new.order
