@@ -67,47 +67,10 @@ bool ember_segment_at(ember_flat_t *flat, ember_vector_t list, const ember_bytes
                flat_size(table, at[SEGMENT_SIZE]), segment);
 }
 
-static bool check_segments(ember_flat_t *flat, ember_vector_t list,
-                           const ember_bytes_t *all) {
-    ember_bytes_t segment;
-    for (uint32_t i = 0; i < vector_count(list); i++) {
-        if (!ember_segment_at(flat, list, all, i, &segment)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Whether all named data is in a segment; and whether its keys are in ascending order.
-static bool check_named(ember_flat_t *flat, ember_vector_t named, uint32_t segments,
-                        bool *sorted) {
-    ember_vector_t last = NULL;
-    *sorted = true;
-    for (uint32_t i = 0; i < vector_count(named); i++) {
-        const uint8_t *entry = ember_flat_item(flat, named, i);
-        if (entry == NULL) {
-            return false;
-        }
-        const uint16_t *at =
-            ember_flat_layout(flat, entry, NAMED_FIELDS, flat->layouts[LAYOUT_NAMED]);
-        const ember_vector_t key =
-            ember_flat_vector(flat, entry, at[NAMED_KEY], FLAT_VEC1);
-        if (flat_u32(entry, at[NAMED_SEGMENT]) >= segments) {
-            return false;
-        }
-        if (last != NULL &&
-            ember_flat_compare(last, vector_items(key), vector_count(key)) >= 0) {
-            *sorted = false;
-        }
-        last = key;
-    }
-    return flat->status == EMBER_OK;
-}
-
 ember_status_t ember_container_open(const ember_container_t *kind,
                                     const ember_bytes_t *file, ember_bytes_t *flat,
                                     ember_bytes_t *segments, ember_field_t *root,
-                                    bool *sorted, ember_error_t *err) {
+                                    ember_error_t *err) {
     if (file->data == NULL || ((uintptr_t)file->data & (EMBER_ALIGN - 1)) != 0) {
         return ember_fail(err, EMBER_BAD_ARGUMENT, "file: must be aligned to 16 bytes");
     }
@@ -126,10 +89,5 @@ ember_status_t ember_container_open(const ember_container_t *kind,
     ember_flat_t reader;
     ember_flat_begin(&reader, flat, err);
     ember_flat_read(&reader, ember_flat_root(&reader), kind->fields, root);
-    const ember_vector_t list = root[kind->segment_list].at;
-    if (!check_segments(&reader, list, segments) ||
-        !check_named(&reader, root[kind->named_list].at, vector_count(list), sorted)) {
-        flat_fail(&reader, EMBER_BAD_PROGRAM, "file: a segment is past the end");
-    }
     return reader.status;
 }

@@ -12,22 +12,20 @@
 
 // Where the header of a file is, and its layout.
 typedef struct ember_container {
-    uint32_t identifier;   // at offset 4
-    uint32_t magic;        // at offset 8
-    uint32_t flat_offset;  // u64 at this offset: where tables may start; 0: none
-    uint32_t flat_size;    // u64 at this offset: bytes of the FlatBuffer
-    uint32_t segments;     // u64 at this offset: where segments start;
-                           //   the next u64 is their size
-    uint32_t fields;       // of the root table, and their places for the vectors of
-    uint32_t segment_list; //   all segments and of those that have a name
-    uint32_t named_list;
+    uint32_t identifier;  // at offset 4
+    uint32_t magic;       // at offset 8
+    uint32_t flat_offset; // u64 at this offset: where tables may start; 0: none
+    uint32_t flat_size;   // u64 at this offset: bytes of the FlatBuffer
+    uint32_t segments;    // u64 at this offset: where segments start;
+                          //   the next u64 is their size
+    uint32_t fields;      // of the root table
 } ember_container_t;
 
-// Splits a file into its FlatBuffer and its segments, reads the root table, and checks
-// that all segments are inside the file. A file without header is all FlatBuffer.
+// Splits a file into its FlatBuffer and its segments, and reads the root table. A file
+// without header is all FlatBuffer. Each segment is checked where it is used.
 EMBER_LOCAL ember_status_t ember_container_open(
     const ember_container_t *kind, const ember_bytes_t *file, ember_bytes_t *flat,
-    ember_bytes_t *segments, ember_field_t *root, bool *sorted, ember_error_t *err);
+    ember_bytes_t *segments, ember_field_t *root, ember_error_t *err);
 
 // Segment `index` of the vector `list`, inside `all`. False, and an empty segment, if
 // there is none.

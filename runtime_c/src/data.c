@@ -9,16 +9,14 @@ static const ember_container_t ptd = {CONTAINER_TAG('F', 'T', '0', '1'),
                                       16,
                                       24,
                                       32,
-                                      DATA_FIELDS,
-                                      DATA_SEGMENTS,
-                                      DATA_NAMED};
+                                      DATA_FIELDS};
 
 ember_status_t ember_data_map_open(ember_data_map_t *map, const void *data, size_t size,
                                    ember_error_t *err) {
     ember_data_map_t opened;
     const ember_bytes_t file = {data, size};
     const ember_status_t status = ember_container_open(
-        &ptd, &file, &opened.flat, &opened.segments, opened.root, &opened.sorted, err);
+        &ptd, &file, &opened.flat, &opened.segments, opened.root, err);
     if (status == EMBER_OK) {
         *map = opened;
     }
@@ -48,13 +46,12 @@ static ember_status_t find_data(const ember_program_t *program, const char *key,
         ember_flat_t flat;
         ember_field_t entry[2];
         ember_flat_begin(&flat, &map->flat, NULL);
-        const uint8_t *table = ember_flat_find(&flat, map->root[DATA_NAMED].at,
-                                               map->sorted, key, key_length);
-        if (table == NULL) {
+        const uint8_t *table =
+            ember_flat_find(&flat, map->root[DATA_NAMED].at, key, key_length);
+        if (table == NULL && flat.status == EMBER_OK) {
             continue;
         }
         ember_flat_read(&flat, table, NAMED_FIELDS, entry);
-        // unreached: the file was opened, so its entries have segments
         if (!layout_fits(&flat, table, tensor) ||
             !ember_segment_at(&flat, map->root[DATA_SEGMENTS].at, &map->segments,
                               entry[NAMED_SEGMENT].number, data)) {

@@ -41,19 +41,24 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
     }
 }
 
-// For what is not read by the thousand.
-static __attribute__((noinline)) const uint8_t *follow(ember_flat_t *flat,
-                                                       const uint8_t *at) {
+const uint8_t *ember_flat_follow(ember_flat_t *flat, const uint8_t *at) {
     return flat_follow(flat, at);
 }
 
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
-    const uint8_t *vector = flat_table(flat, table, offset);
-    if (vector != NULL && load_u32(vector) > flat_room(flat, vector) >> (kind & 3)) {
-        vector = ember_flat_malformed(flat);
+    if (offset == 0) {
+        return (const uint8_t *)zeros;
     }
-    return vector != NULL ? vector : (const uint8_t *)zeros;
+    const uint8_t *at = table + offset;
+    if (flat_is_inside(flat, at)) {
+        at += load_u32(at);
+        if (vector_count(at) <= flat_room(flat, at) >> (kind & 3)) {
+            return at;
+        }
+    }
+    (void)ember_flat_malformed(flat);
+    return (const uint8_t *)zeros;
 }
 
 // --- tables ----------------------------------------------------------------------
@@ -112,6 +117,16 @@ const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t at,
     return read_layout(flat, at, kinds, layouts);
 }
 
+const ember_layout_t *ember_flat_next_union(ember_flat_t *flat, uint32_t vtable) {
+    ember_layout_t *layouts = flat->layouts[LAYOUT_UNION];
+    const ember_layout_t *layout =
+        ember_flat_next_layout(flat, vtable, UNION_FIELDS, layouts);
+    const bool whole = layout->most != 0 && layout->offsets[UNION_TAG] != 0 &&
+                       layout->offsets[UNION_BODY] != 0;
+    layouts[0].most = whole ? layout->most : 0;
+    return layout;
+}
+
 const uint16_t *ember_flat_layout(ember_flat_t *flat, const uint8_t *table,
                                   uint32_t kinds, ember_layout_t *layouts) {
     return table != NULL ? flat_layout(flat, table, kinds, layouts)
@@ -138,7 +153,7 @@ void ember_flat_read(ember_flat_t *flat, const uint8_t *table, uint32_t kinds,
         } else if (kind == FLAT_U32) {
             fields->number = flat_u32(table, *offset);
         } else if (kind == FLAT_TABLE) {
-            fields->at = *offset != 0 ? follow(flat, table + *offset) : NULL;
+            fields->at = *offset != 0 ? ember_flat_follow(flat, table + *offset) : NULL;
         } else if (kind == FLAT_U64) {
             fields->at = *offset != 0 ? table + *offset : (const uint8_t *)zeros;
         } else {
@@ -157,13 +172,13 @@ ember_field_t ember_flat_field(ember_flat_t *flat, const uint8_t *table,
 }
 
 const uint8_t *ember_flat_root(ember_flat_t *flat) {
-    return follow(flat, flat->begin);
+    return ember_flat_follow(flat, flat->begin);
 }
 
 const uint8_t *ember_flat_item(ember_flat_t *flat, ember_vector_t tables,
                                uint32_t index) {
     return index < vector_count(tables)
-               ? flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
+               ? ember_flat_follow(flat, vector_items(tables) + 4 * (size_t)index)
                : ember_flat_malformed(flat);
 }
 
@@ -185,28 +200,35 @@ int ember_flat_compare(ember_vector_t string, const void *text, uint32_t length)
     return order != 0 ? order : (count > length) - (count < length);
 }
 
-const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables, bool sorted,
+const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
                                const char *key, uint32_t key_length) {
+    const uint32_t count = vector_count(tables);
     uint32_t low = 0;
-    uint32_t high = vector_count(tables);
-    while (low < high) {
-        const uint32_t middle = sorted ? (low + high) / 2 : low;
-        const uint8_t *table = ember_flat_item(flat, tables, middle);
-        // unreached: opening a file reads its entries
-        if (table == NULL) {
-            return NULL;
-        }
+    uint32_t high = count;
+    // By halves to the first that can have the key if they are sorted. If they are not,
+    // any can: from there on, all.
+    for (uint32_t left = count; left > 0;) {
+        const bool halves = low < high;
+        const uint32_t next = low < count ? low : low - count;
+        const uint32_t index = halves ? (low + high) / 2 : next;
+        const uint8_t *table = ember_flat_item(flat, tables, index);
         const uint16_t *at = ember_flat_layout(flat, table, FLAT(0, FLAT_VEC4),
                                                flat->layouts[LAYOUT_LIST]);
         const ember_vector_t name = ember_flat_vector(flat, table, at[0], FLAT_VEC1);
         const int order = ember_flat_compare(name, key, key_length);
-        if (order == 0) {
+        if (flat->status != EMBER_OK) {
+            return NULL;
+        }
+        if (!halves && order == 0) {
             return table;
         }
-        if (sorted && order > 0) {
-            high = middle;
+        if (!halves) {
+            low++;
+            left--;
+        } else if (order < 0) {
+            low = index + 1;
         } else {
-            low = middle + 1;
+            high = index;
         }
     }
     return NULL;

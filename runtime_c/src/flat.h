@@ -137,9 +137,13 @@ EMBER_INLINE const uint8_t *flat_follow(ember_flat_t *flat, const uint8_t *at) {
     return flat_is_inside(flat, at) ? at + load_u32(at) : ember_flat_malformed(flat);
 }
 
+// The same out of line, for what is not read by the hundred.
+EMBER_LOCAL __attribute__((noinline)) const uint8_t *
+ember_flat_follow(ember_flat_t *flat, const uint8_t *at);
+
 EMBER_INLINE const uint8_t *flat_table(ember_flat_t *flat, const uint8_t *table,
                                        uint32_t offset) {
-    return offset != 0 ? flat_follow(flat, table + offset) : NULL;
+    return offset != 0 ? ember_flat_follow(flat, table + offset) : NULL;
 }
 
 // The offsets of a malformed table, which is recorded, or of NULL: all absent.
@@ -151,12 +155,17 @@ EMBER_INLINE uint32_t flat_vtable(const ember_flat_t *flat, const uint8_t *table
     return (uint32_t)(table - flat->begin) - load_u32(table);
 }
 
+// Whether the fields of a table, which has that layout, are in the buffer.
+EMBER_INLINE bool flat_has_fields(const ember_flat_t *flat, const uint8_t *table,
+                                  const ember_layout_t *layout) {
+    return (uint32_t)(table - flat->begin) <= layout->most;
+}
+
 // The cached offsets for the table's vtable, if its fields are in the buffer.
 EMBER_INLINE const uint16_t *flat_offsets(ember_flat_t *flat, const uint8_t *table,
                                           const ember_layout_t *layout) {
-    return (uint32_t)(table - flat->begin) <= layout->most
-               ? layout->offsets
-               : ember_flat_absent(flat, table);
+    return flat_has_fields(flat, table, layout) ? layout->offsets
+                                                : ember_flat_absent(flat, table);
 }
 
 // Reads a layout that is neither of the two cached ones.
@@ -200,18 +209,28 @@ enum { UNION_TAG, UNION_BODY, UNION_MOST = 11 };
 EMBER_LOCAL const uint8_t *ember_flat_union(ember_flat_t *flat, ember_vector_t tables,
                                             uint32_t index, uint32_t *tag);
 
+// The layout of a union that is neither of the two cached ones. No table has it if it
+// lacks the tag or the body.
+EMBER_LOCAL __attribute__((noinline)) const ember_layout_t *
+ember_flat_next_union(ember_flat_t *flat, uint32_t vtable);
+
 EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables,
                                        uint32_t index, uint32_t *tag) {
     if (index < vector_count(tables)) {
         const uint8_t *at = vector_items(tables) + 4 * (size_t)index;
         if (flat_is_inside(flat, at)) {
             const uint8_t *table = at + load_u32(at);
-            const uint16_t *offsets =
-                flat_layout(flat, table, UNION_FIELDS, flat->layouts[LAYOUT_UNION]);
-            *tag = flat_u8(table, offsets[UNION_TAG]);
-            at = table + offsets[UNION_BODY];
-            if (at != table && *tag - 1 < UNION_MOST && flat_is_inside(flat, at)) {
-                return at + load_u32(at);
+            const uint32_t vtable = flat_vtable(flat, table);
+            const ember_layout_t *layout = flat->layouts[LAYOUT_UNION];
+            if (vtable != layout->vtable && vtable != (++layout)->vtable) {
+                layout = ember_flat_next_union(flat, vtable);
+            }
+            if (flat_has_fields(flat, table, layout)) {
+                *tag = table[layout->offsets[UNION_TAG]];
+                at = table + layout->offsets[UNION_BODY];
+                if (*tag - 1 < UNION_MOST && flat_is_inside(flat, at)) {
+                    return at + load_u32(at);
+                }
             }
         }
     }
@@ -223,11 +242,10 @@ EMBER_INLINE const uint8_t *flat_union(ember_flat_t *flat, ember_vector_t tables
 EMBER_LOCAL int ember_flat_compare(ember_vector_t string, const void *text,
                                    uint32_t length);
 
-// The table of `tables` whose field 0 is the string `key`, or NULL. `sorted`: the
-// tables are sorted by that field.
+// The first of `tables` whose field 0 is the string `key`, or NULL. Fast if they are
+// sorted by that field; if not, of several any may be found.
 EMBER_LOCAL const uint8_t *ember_flat_find(ember_flat_t *flat, ember_vector_t tables,
-                                           bool sorted, const char *key,
-                                           uint32_t key_length);
+                                           const char *key, uint32_t key_length);
 
 // Whether `string` equals the NUL-terminated `text`.
 EMBER_LOCAL bool ember_flat_is(ember_vector_t string, const char *text);

@@ -7,9 +7,9 @@ enum { LIST_ITEMS_PER_BYTE = 2 };
 static ember_status_t take_planned(ember_method_t *method,
                                    const ember_memory_t *memory) {
     const ember_method_meta_t *meta = &method->meta;
+    const uint32_t lent = memory->planned_count;
     for (uint32_t id = 1; id <= meta->planned_count; id++) {
-        const bool lent = id <= memory->planned_count;
-        const size_t size = lent ? memory->planned[id - 1].size : 0;
+        const size_t size = id <= lent ? memory->planned[id - 1].size : 0;
         if (size < ember_method_meta_planned_size(meta, id)) {
             return fail(method, EMBER_NO_MEMORY,
                         "method: a planned memory is too small");
@@ -19,39 +19,43 @@ static ember_status_t take_planned(ember_method_t *method,
             return fail(method, EMBER_BAD_ARGUMENT,
                         "method: planned memory must be aligned to 16 bytes");
         }
-        method->planned_count += lent;
     }
     method->planned = memory->planned;
+    method->planned_count = lent < meta->planned_count ? lent : meta->planned_count;
     return EMBER_OK;
 }
 
 // An operator that this build lacks stays NULL; its calls then fail with their index.
 // Packed programs list operators in the order of the build's table.
-static ember_status_t find_operators(ember_method_t *method) {
+static void find_operators(ember_method_t *method) {
+    ember_flat_t *flat = &method->flat;
     const ember_vector_t all = method->meta.plan[PLAN_OPERATORS].at;
-    const uint32_t count = vector_count(all);
-    ember_field_t names[2];
-    method->operators =
-        ember_arena_array(&method->arena, count, sizeof(void *), sizeof(void *));
-    if (method->operators == NULL) {
-        return ember_method_no_memory(method);
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        ember_flat_read(&method->flat, ember_flat_item(&method->flat, all, i),
-                        OPERATOR_FIELDS, names);
+    for (uint32_t i = 0; i < vector_count(all); i++) {
+        const uint8_t *table = ember_flat_item(flat, all, i);
+        const uint16_t *at =
+            ember_flat_layout(flat, table, OPERATOR_FIELDS, flat->layouts[LAYOUT_CALL]);
+        ember_field_t names[2];
+        names[OPERATOR_NAME].at =
+            ember_flat_vector(flat, table, at[OPERATOR_NAME], FLAT_VEC1);
+        names[OPERATOR_OVERLOAD].at =
+            ember_flat_vector(flat, table, at[OPERATOR_OVERLOAD], FLAT_VEC1);
         method->operators[i] =
             ember_operators_find(method->registry->operators, names, i);
     }
-    return EMBER_OK;
 }
 
 static ember_status_t make_arrays(ember_method_t *method) {
-    // An instruction takes 4 bytes of the file, so the product cannot wrap.
-    method->steps = ember_arena_alloc(
-        &method->arena, method->meta.instruction_count * sizeof(ember_step_t),
-        sizeof(void *));
-    return method->steps != NULL ? find_operators(method)
-                                 : ember_method_no_memory(method);
+    // Each takes 4 bytes of the file, so the products cannot wrap.
+    const size_t steps = method->meta.instruction_count * sizeof(ember_step_t);
+    const size_t operators =
+        vector_count(method->meta.plan[PLAN_OPERATORS].at) * sizeof(void *);
+    method->steps = ember_arena_alloc(&method->arena, steps, sizeof(void *));
+    method->operators = ember_arena_alloc(&method->arena, operators, sizeof(void *));
+    if (method->steps == NULL || method->operators == NULL) {
+        return ember_method_no_memory(method);
+    }
+    find_operators(method);
+    return EMBER_OK;
 }
 
 // Checks inputs or outputs, and records if one of them can change.
@@ -76,7 +80,6 @@ begin_load(ember_method_t *method, const ember_memory_t *memory,
     method->temp = memory->temp;
     method->temp_used = 0;
     method->work = 0;
-    method->volatile_work = 0;
     method->arena = memory->method;
     method->parts = parts;
     ember_recent_forget(method->recent);
@@ -148,7 +151,7 @@ ember_status_t ember_method_load(ember_method_t *method, const ember_program_t *
                                  const char *name, const ember_registry_t *registry,
                                  const ember_memory_t *memory, ember_error_t *err) {
     uint32_t instruction = EMBER_NO_INSTRUCTION;
-    memset(method, 0, sizeof(*method));
+    memset(method, 0, offsetof(ember_method_t, flat)); // the rest begins a load
     method->clock = 1;
     method->budget = EMBER_NO_BUDGET;
     method->list_items = LIST_ITEMS_PER_BYTE * (uint32_t)program->flat.size;

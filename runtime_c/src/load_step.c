@@ -32,12 +32,15 @@ ember_status_t ember_method_load_fixed(ember_node_t *node,
     ember_step_t *step = &node->method->steps[node->instruction];
     step->state = NULL;
     const ember_status_t status = ember_node_prepare(node, operation, &step->state);
-    if (status == EMBER_OK && node->unbound) {
+    if (status != EMBER_OK) {
+        return status;
+    }
+    if (node->unbound) {
         return fail(node->method, EMBER_BAD_PROGRAM, "call: a tensor has no memory");
     }
     step->run = node->kernel->run;
     ember_work_add(&node->method->work, node->work);
-    return status;
+    return EMBER_OK;
 }
 
 ember_status_t ember_method_bad_index(ember_method_t *method) {
@@ -57,7 +60,6 @@ static ember_status_t load_kernel(ember_method_t *method, const uint8_t *body,
     node.args = call[CALL_ARGS].at;
     node.instruction = index;
     node.strict = false;
-    node.work = 0;
     if (operation == NULL) {
         return fail(method, EMBER_UNSUPPORTED, "call: this build lacks its operator");
     }

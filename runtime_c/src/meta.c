@@ -2,14 +2,27 @@
 // What a method needs and takes, without loading it.
 #include "plan.h"
 
+static void check_devices(ember_flat_t *flat, const uint8_t *table) {
+    const ember_vector_t devices = ember_flat_field(flat, table, PLAN_DEVICES).at;
+    for (uint32_t i = 0; i < vector_count(devices); i++) {
+        const uint8_t *device = ember_flat_item(flat, devices, i);
+        if (ember_flat_field(flat, device, DEVICE_TYPE).number != 0) {
+            flat_fail(flat, EMBER_UNSUPPORTED,
+                      "method: memory on a device other than the CPU");
+        }
+    }
+}
+
 ember_status_t ember_method_meta(const ember_program_t *program, const char *name,
                                  ember_method_meta_t *meta, ember_error_t *err) {
     const ember_vector_t plans = program->root[PROGRAM_PLANS].at;
     ember_flat_t flat;
     ember_flat_begin(&flat, &program->flat, err);
     for (uint32_t i = 0; i < vector_count(plans); i++) {
-        ember_plan_read(&flat, program, ember_flat_item(&flat, plans, i), meta);
+        const uint8_t *table = ember_flat_item(&flat, plans, i);
+        ember_plan_read(&flat, program, table, meta);
         if (ember_flat_is(meta->plan[PLAN_NAME].at, name)) {
+            check_devices(&flat, table);
             return ember_error_close(err, flat.status, EMBER_NO_INSTRUCTION);
         }
     }

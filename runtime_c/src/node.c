@@ -47,6 +47,31 @@ void ember_node_wrong_kind(ember_node_t *node) {
                           "call: an argument has the wrong kind");
 }
 
+uint32_t ember_node_places(const ember_tensor_t *tensor) {
+    uint32_t places = 1;
+    for (uint32_t i = 0; i < tensor->rank; i++) {
+        const uint32_t size = (uint32_t)tensor->sizes[i];
+        places *= size > 0 ? size : 1;
+    }
+    return places;
+}
+
+void ember_node_take(ember_node_t *node, uint32_t index, ember_tensor_t *tensor) {
+    if (index == NO_VALUE || !ember_method_tensor(node->method, index, tensor)) {
+        memset(tensor, 0, sizeof(*tensor));
+        ember_node_wrong_kind(node);
+        return;
+    }
+    node->work += tensor->numel != 0 ? tensor->numel : ember_node_places(tensor);
+    if (tensor->data == NULL && tensor->numel != 0) {
+        node->unbound = true;
+        if (node->strict) {
+            (void)ember_node_fail(node, EMBER_BAD_ARGUMENT,
+                                  "call: a tensor has no memory");
+        }
+    }
+}
+
 void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor) {
     ember_node_take(node, ember_node_index(node, arg), tensor);
 }
@@ -65,9 +90,7 @@ bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
 
 // Converts the value of a Scalar argument to the kind that the kernel asked for.
 static void to_scalar(ember_node_t *node, ember_value_t *value) {
-    if (value->kind == EMBER_BOOL) {
-        value->as_int = value->as_bool ? 1 : 0;
-    } else if (value->kind != EMBER_INT && value->kind != EMBER_DOUBLE) {
+    if (!is_scalar(value->kind)) {
         ember_node_wrong_kind(node);
         value->kind = EMBER_INT;
         value->as_int = 0;
@@ -81,19 +104,22 @@ ember_value_t ember_node_scalar(ember_node_t *node, uint32_t arg) {
     return value;
 }
 
-int64_t ember_node_from_bool(ember_node_t *node, ember_value_t *value) {
-    to_scalar(node, value);
-    if (value->kind == EMBER_DOUBLE) {
+int64_t ember_node_int_at(ember_node_t *node, uint32_t index) {
+    ember_value_t value;
+    ember_method_scalar(node->method, index, &value);
+    if (value.kind != EMBER_INT && value.kind != EMBER_BOOL) {
         ember_node_wrong_kind(node);
         return 0;
     }
-    return value->as_int;
+    return value.as_int; // of a bool 0 or 1
 }
 
 int64_t ember_node_int(ember_node_t *node, uint32_t arg) {
-    ember_value_t value;
-    ember_node_get(node, arg, &value);
-    return ember_node_to_int(node, &value);
+    if (arg >= vector_count(node->args)) {
+        ember_node_wrong_kind(node);
+        return 0;
+    }
+    return ember_node_int_at(node, vector_u32(node->args, arg));
 }
 
 bool ember_node_bool(ember_node_t *node, uint32_t arg) {
@@ -147,15 +173,6 @@ __attribute__((noinline)) void ember_work_add(uint64_t *work, uint64_t steps) {
 
 void ember_node_work(ember_node_t *node, uint32_t times, uint32_t steps) {
     ember_work_add(&node->work, (uint64_t)times * steps);
-}
-
-uint32_t ember_node_places(const ember_tensor_t *tensor) {
-    uint64_t places = 1;
-    for (uint32_t i = 0; i < tensor->rank; i++) {
-        const uint32_t size = (uint32_t)tensor->sizes[i];
-        places *= size > 0 && places <= UINT32_MAX ? size : 1;
-    }
-    return places <= UINT32_MAX ? (uint32_t)places : UINT32_MAX;
 }
 
 void *ember_node_scratch(ember_node_t *node, size_t bytes) {

@@ -8,11 +8,9 @@
 // Records that an argument is not of the kind that the kernel asks for.
 EMBER_LOCAL void ember_node_wrong_kind(ember_node_t *node);
 
-// The integer that a kernel asked for; 0, and a failure, if it is something else.
-EMBER_LOCAL int64_t ember_node_from_bool(ember_node_t *node, ember_value_t *value);
-EMBER_INLINE int64_t ember_node_to_int(ember_node_t *node, ember_value_t *value) {
-    return value->kind == EMBER_INT ? value->as_int : ember_node_from_bool(node, value);
-}
+// The integer that value `index` is; 0, and a failure, if it is something else.
+EMBER_LOCAL __attribute__((noinline)) int64_t ember_node_int_at(ember_node_t *node,
+                                                                uint32_t index);
 
 // Value index of a tensor list's item, or NO_VALUE for None.
 EMBER_LOCAL uint32_t ember_node_list_index(ember_node_t *node, uint32_t arg,
@@ -33,25 +31,12 @@ EMBER_INLINE void ember_node_get(const ember_node_t *node, uint32_t arg,
     }
 }
 
-// Steps for an empty tensor: what a walk over its dimensions may visit.
+// Steps for an empty tensor: what a walk over its dimensions may visit. Below 2^31, for
+// that is what reading a shape and changing it check, sizes of 0 taken as 1.
 EMBER_LOCAL uint32_t ember_node_places(const ember_tensor_t *tensor);
 
 // Returns a tensor; one without memory makes the node unbound.
-EMBER_INLINE void ember_node_take(ember_node_t *node, uint32_t index,
-                                  ember_tensor_t *tensor) {
-    if (index == NO_VALUE || !ember_method_tensor(node->method, index, tensor)) {
-        memset(tensor, 0, sizeof(*tensor));
-        ember_node_wrong_kind(node);
-        return;
-    }
-    node->work += tensor->numel != 0 ? tensor->numel : ember_node_places(tensor);
-    if (tensor->data == NULL && tensor->numel != 0) {
-        node->unbound = true;
-        if (node->strict) {
-            (void)ember_node_fail(node, EMBER_BAD_ARGUMENT,
-                                  "call: a tensor has no memory");
-        }
-    }
-}
+EMBER_LOCAL __attribute__((noinline)) void
+ember_node_take(ember_node_t *node, uint32_t index, ember_tensor_t *tensor);
 
 #endif // EMBER_NODE_ARGS_H

@@ -40,22 +40,19 @@ uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg) {
     return count_of(node, &list);
 }
 
-// An item of a list, with a valid index.
-static int64_t int_of(ember_node_t *node, const ember_value_t *list, uint32_t item) {
-    if (list->kind != EMBER_INT_LIST) {
-        ember_node_wrong_kind(node);
-        return 0;
-    }
-    const uint64_t index = load_u64(item_at(list, 8, item));
-    ember_value_t value;
-    ember_method_scalar(node->method, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX,
-                        &value);
-    return ember_node_to_int(node, &value);
+// The integer that an item of a list of integers refers to.
+EMBER_INLINE int64_t int_of(ember_node_t *node, const uint8_t *item) {
+    const uint64_t index = load_u64(item);
+    return ember_node_int_at(node, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX);
 }
 
 int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item) {
     const ember_value_t list = list_of(node, arg, item);
-    return int_of(node, &list, item);
+    if (list.kind != EMBER_INT_LIST) {
+        ember_node_wrong_kind(node);
+        return 0;
+    }
+    return int_of(node, item_at(&list, 8, item));
 }
 
 double ember_node_list_double(ember_node_t *node, uint32_t arg, uint32_t item) {
@@ -108,8 +105,12 @@ uint32_t ember_node_ints(ember_node_t *node, uint32_t arg, int32_t *items,
         (void)ember_node_fail(node, EMBER_UNSUPPORTED, "call: a list is too long");
         return 0;
     }
+    if (count > 0 && list.kind != EMBER_INT_LIST) {
+        ember_node_wrong_kind(node);
+        return 0;
+    }
     for (uint32_t i = 0; i < count; i++) {
-        const int64_t value = int_of(node, &list, i);
+        const int64_t value = int_of(node, item_at(&list, 8, i));
         if (value != (int32_t)value) {
             (void)ember_node_fail(node, EMBER_BAD_PROGRAM,
                                   "call: a list item is out of range");

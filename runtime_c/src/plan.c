@@ -52,9 +52,12 @@ bool ember_sizes_numel(const int32_t *sizes, uint32_t rank, uint32_t *numel) {
     uint32_t product = 1;
     bool empty = false;
     for (uint32_t i = 0; i < rank; i++) {
-        const uint32_t size = (uint32_t)sizes[i];
-        empty |= size == 0;
-        const uint64_t wide = (uint64_t)product * (size != 0 ? size : 1);
+        uint32_t size = (uint32_t)sizes[i];
+        if (size == 0) {
+            empty = true;
+            size = 1;
+        }
+        const uint64_t wide = (uint64_t)product * size;
         if (wide > INT32_MAX) { // a negative size is at least 2^31, too
             return false;
         }
@@ -79,9 +82,12 @@ bool ember_plan_shape(ember_tensor_t *tensor, ember_vector_t sizes,
     }
     for (uint32_t i = 0; i < rank; i++) {
         const uint32_t dim = dims[i];
-        const uint32_t size = (uint32_t)tensor->sizes[i];
-        empty |= size == 0;
-        const uint64_t wide = (uint64_t)product * (size != 0 ? size : 1);
+        uint32_t size = (uint32_t)tensor->sizes[i];
+        if (size == 0) {
+            empty = true;
+            size = 1;
+        }
+        const uint64_t wide = (uint64_t)product * size;
         if (dim >= rank || wide > INT32_MAX) { // as in ember_sizes_numel()
             return false;
         }
@@ -206,17 +212,18 @@ static void internal_data(ember_flat_t *flat, const ember_program_t *program,
         ember_program_blob(flat, program->root[PROGRAM_CONSTANT_BUFFERS].at,
                            plan->buffer, data);
     } else if (plan->buffer < count && offsets->segment.data != NULL) {
-        const size_t at = vector_size(offsets->items, plan->buffer);
+        const uint64_t at =
+            load_u64(vector_items(offsets->items) + 8 * (size_t)plan->buffer);
         const ember_bytes_t *segment = &offsets->segment;
         if (at <= segment->size) { // its data extends to the end of the segment
-            *data = (ember_bytes_t){segment->data + at, segment->size - at};
+            *data = (ember_bytes_t){segment->data + at, segment->size - (size_t)at};
         }
     }
 }
 
-ember_bytes_t ember_plan_data(ember_flat_t *flat, const ember_program_t *program,
-                              const ember_plan_tensor_t *plan,
-                              const ember_offsets_t *offsets) {
+const uint8_t *ember_plan_data(ember_flat_t *flat, const ember_program_t *program,
+                               const ember_plan_tensor_t *plan,
+                               const ember_offsets_t *offsets) {
     const uint32_t align = plan->allocation == NULL ? plan->tensor.element_size : 1;
     ember_bytes_t data = {NULL, 0};
     if (plan->external) {
@@ -229,5 +236,5 @@ ember_bytes_t ember_plan_data(ember_flat_t *flat, const ember_program_t *program
         flat_fail(flat, plan->external ? EMBER_NOT_FOUND : EMBER_BAD_PROGRAM,
                   "tensor: its data is missing, misaligned or of another shape");
     }
-    return data;
+    return data.data;
 }

@@ -68,10 +68,10 @@ EMBER_LOCAL void ember_plan_offsets(ember_flat_t *flat, const ember_program_t *p
 // Where its data is: at `offsets`, unless it is elsewhere.
 // Records a failure in `flat` if data is missing, truncated, of another shape in its
 // file, or misaligned as a constant.
-EMBER_LOCAL ember_bytes_t ember_plan_data(ember_flat_t *flat,
-                                          const ember_program_t *program,
-                                          const ember_plan_tensor_t *plan,
-                                          const ember_offsets_t *offsets);
+EMBER_LOCAL const uint8_t *ember_plan_data(ember_flat_t *flat,
+                                           const ember_program_t *program,
+                                           const ember_plan_tensor_t *plan,
+                                           const ember_offsets_t *offsets);
 
 // The product of sizes in `numel`; false if a size is negative or the product exceeds
 // INT32_MAX.

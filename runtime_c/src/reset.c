@@ -14,9 +14,9 @@ void ember_method_set_state(ember_method_t *method, const ember_plan_tensor_t *p
         table = ember_flat_item(flat, lists, (uint32_t)list);
     }
     ember_plan_offsets(flat, program, table, &offsets);
-    const ember_bytes_t data = ember_plan_data(flat, program, plan, &offsets);
+    const uint8_t *data = ember_plan_data(flat, program, plan, &offsets);
     if (flat->status == EMBER_OK && plan->tensor.numel > 0) {
-        memcpy(plan->tensor.data, data.data, ember_tensor_bytes(&plan->tensor));
+        memcpy(plan->tensor.data, data, ember_tensor_bytes(&plan->tensor));
     }
 }
 

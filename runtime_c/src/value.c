@@ -25,14 +25,19 @@ bool ember_method_place(ember_method_t *method, const uint8_t *table,
     if (!ember_plan_tensor(flat, table, plan)) {
         return false;
     }
+    const bool has_data = ember_plan_has_data(plan);
+    bool changes = plan->dynamic;
     if (plan->allocation != NULL) {
         place_planned(method, plan->allocation, &plan->tensor);
-    } else if (ember_plan_has_data(plan)) {
+        changes |= has_data;
+    } else if (has_data) {
         plan->tensor.data = (void *)(uintptr_t)ember_plan_data(
-                                flat, method->meta.program, plan, &method->constants)
-                                .data;
+            flat, method->meta.program, plan, &method->constants);
         plan->tensor.constant = true;
+    } else {
+        changes = true;
     }
+    method->changes |= changes;
     return flat->status == EMBER_OK;
 }
 
@@ -44,10 +49,7 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
         return false;
     }
     *tensor = plan.tensor;
-    if (plan.dynamic || (plan.allocation != NULL) == ember_plan_has_data(&plan)) {
-        method->changes = true;
-    }
-    if (method->recent != NULL) {
+    if (method->recent != NULL && !tensor->constant) { // most constants are read once
         ember_recent_tensor_t *recent =
             &method->recent->tensors[index % RECENT_TENSORS];
         recent->index = index;
@@ -56,20 +58,10 @@ static bool fixed_tensor(ember_method_t *method, uint32_t index, const uint8_t *
     return true;
 }
 
-// The cached tensor without slot, or NULL.
-EMBER_INLINE const ember_tensor_t *find_recent(const ember_method_t *method,
-                                               uint32_t index) {
-    if (method->recent == NULL) {
-        return NULL;
-    }
-    const ember_recent_tensor_t *recent =
-        &method->recent->tensors[index % RECENT_TENSORS];
-    return recent->index == index ? &recent->tensor : NULL;
-}
-
 ember_kind_t ember_method_kind(ember_method_t *method, uint32_t index) {
     ember_value_t value;
-    if (find_recent(method, index) != NULL) {
+    const ember_recent_t *recent = method->recent;
+    if (recent != NULL && recent->tensors[index % RECENT_TENSORS].index == index) {
         return EMBER_TENSOR;
     }
     ember_method_scalar(method, index, &value);
@@ -83,33 +75,27 @@ static bool shares_scratch(const ember_method_t *method, const ember_tensor_t *t
     return bytes > 0 && (at < method->temp.size || 0 - at < bytes);
 }
 
-static __attribute__((noinline)) bool
-decode_tensor(ember_method_t *method, uint32_t index, ember_tensor_t *tensor) {
+bool ember_method_tensor(ember_method_t *method, uint32_t index,
+                         ember_tensor_t *tensor) {
     ember_slot_t *slot;
+    const ember_recent_t *recent = method->recent;
+    const uint32_t place = index % RECENT_TENSORS;
+    if (recent != NULL && recent->tensors[place].index == index) {
+        *tensor = recent->tensors[place].tensor;
+        return true;
+    }
     index = ember_method_resolve(method, index, &slot);
     const uint8_t *body = ember_method_body(method, index, NULL);
     if (method->flat.tag != EMBER_TENSOR) {
         return false;
     }
-    if (slot == NULL ? !fixed_tensor(method, index, body, tensor)
-                     : !method->parts->tensor(slot, body, tensor)) {
-        return false;
-    }
-    if (tensor->data != NULL && method->temp.size > 0 &&
+    const bool read = slot == NULL ? fixed_tensor(method, index, body, tensor)
+                                   : method->parts->tensor(slot, body, tensor);
+    if (read && tensor->data != NULL && method->temp.size > 0 &&
         shares_scratch(method, tensor)) {
         method->in_scratch = true;
     }
-    return true;
-}
-
-bool ember_method_tensor(ember_method_t *method, uint32_t index,
-                         ember_tensor_t *tensor) {
-    const ember_tensor_t *recent = find_recent(method, index);
-    if (recent == NULL) {
-        return decode_tensor(method, index, tensor);
-    }
-    *tensor = *recent;
-    return true;
+    return read;
 }
 
 void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *value) {
@@ -122,15 +108,17 @@ void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *
             return;
         }
     }
-    ember_recent_plain_t *plain =
-        method->recent != NULL ? &method->recent->plain[index % RECENT_PLAIN] : NULL;
-    if (plain != NULL && plain->index == index) {
+    ember_recent_t *recent = method->recent;
+    const uint32_t place = index % RECENT_PLAIN;
+    if (recent != NULL && recent->plain[place].index == index) {
+        const ember_recent_plain_t *plain = &recent->plain[place];
         value->kind = plain->kind;
         memcpy(&value->as_int, plain->content, sizeof(plain->content));
         return;
     }
     (void)ember_method_body(method, index, value);
-    if (plain != NULL && value->kind != EMBER_TENSOR) {
+    if (recent != NULL && value->kind != EMBER_TENSOR) {
+        ember_recent_plain_t *plain = &recent->plain[place];
         plain->index = index;
         plain->kind = value->kind;
         memcpy(plain->content, &value->as_int, sizeof(plain->content));

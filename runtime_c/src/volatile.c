@@ -110,6 +110,7 @@ static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
     state->instruction = node->instruction;
     state->slot_count = slot_count;
     method->steps[node->instruction] = (ember_step_t){ember_volatile_run, state};
+    node->work = 0;
     const ember_status_t status = ember_node_prepare(node, operation, &inner);
     ember_work_add(&method->volatile_work, node->work);
     return status == EMBER_UNSUPPORTED || status == EMBER_NO_MEMORY ? status : EMBER_OK;

@@ -2,22 +2,6 @@
 // Opening programs and data files, over the contracts of flat.h's accessors.
 #include "flat_contract.h"
 
-// Any round of a loop. They keep nothing of those before but the reader, the key before
-// and what is left of the credit.
-#define CUT_SEGMENTS       uint32_t i = nondet_uint32()
-#define CUT_SEGMENTS_AGAIN AGAIN("another segment")
-#define CUT_NAMED                                                                      \
-    uint32_t i = nondet_uint32();                                                      \
-    last = nondet_bool() ? NULL : any_vector(FLAT_VEC1)
-#define CUT_NAMED_AGAIN (REQUIRE(is_vector(last, FLAT_VEC1)), AGAIN("another name"))
-#define CUT_PLANS                                                                      \
-    uint32_t i = nondet_uint32();                                                      \
-    credit = nondet_uint32()
-#define CUT_PLANS_AGAIN   AGAIN("another plan")
-#define CUT_DEVICES       uint32_t k = nondet_uint32()
-#define CUT_DEVICES_AGAIN AGAIN("another device")
-#define AGAIN(label)      (REACHED(label), ASSUME(false))
-
 #include "container.c"
 #include "data.c"
 #include "program.c"
@@ -33,8 +17,6 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
     REQUIRE(bytes->data == file_data && bytes->size <= whole_size);
     file_size = bytes->size < LEAST_BYTES ? LEAST_BYTES : bytes->size;
     any_reader(flat);
-    any_layouts(flat, LAYOUT_SEGMENT, SEGMENT_FIELDS);
-    any_layouts(flat, LAYOUT_NAMED, NAMED_FIELDS);
     flat->err = err;
     if (bytes->size < LEAST_BYTES) {
         (void)ember_flat_malformed(flat);
@@ -43,19 +25,6 @@ void ember_flat_begin(ember_flat_t *flat, const ember_bytes_t *bytes,
 
 const uint8_t *ember_flat_root(ember_flat_t *flat) {
     return table_or_failure(flat);
-}
-
-int ember_flat_compare(ember_vector_t string, const void *text, uint32_t length) {
-    REQUIRE(is_vector(string, FLAT_VEC1));
-    proof_readable(text, length);
-    return nondet_int32();
-}
-
-void ember_plan_read(ember_flat_t *flat, const ember_program_t *program,
-                     const uint8_t *table, ember_method_meta_t *meta) {
-    REQUIRE(table == NULL || is_table(table));
-    (void)program, (void)meta;
-    may_fail(flat);
 }
 
 // --- proofs --------------------------------------------------------------------------

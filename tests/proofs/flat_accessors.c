@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Accessors of flat.c: for any bytes, any table or vector of theirs, any reader.
-// The loop of ember_flat_find() is cut: one round, any, goes on with fewer tables.
+// The loop of ember_flat_find() is cut: one round, any, goes on with fewer tables to
+// halve, or to look at.
+#define FIND_GOES_ON (high <= count && left <= count && low + left <= 2 * count)
+#define FIND_LEFT    (left + (low < high ? high - low : 0))
 #define CUT_FIND                                                                       \
-    REQUIRE(low <= high && high <= vector_count(tables));                              \
+    uint32_t left = count;                                                             \
+    REQUIRE(FIND_GOES_ON);                                                             \
     low = nondet_uint32();                                                             \
     high = nondet_uint32();                                                            \
-    ASSUME(low <= high && high <= vector_count(tables));                               \
-    const uint32_t before = high - low
+    left = nondet_uint32();                                                            \
+    ASSUME(low <= 2 * count && FIND_GOES_ON);                                          \
+    const uint32_t before = FIND_LEFT
 #define CUT_FIND_AGAIN                                                                 \
     REACHED("round of a search");                                                      \
-    REQUIRE(low <= high && high <= vector_count(tables) && high - low < before);       \
+    REQUIRE(FIND_LEFT < before && FIND_GOES_ON);                                       \
     ASSUME(false);
 
 #include "flat.c"
@@ -56,7 +61,7 @@ void prove_follow(void) {
     const ember_status_t before = flat.status;
     const size_t place = nondet_size();
     ASSUME(place <= file_size - 4 && place % 4 == 0);
-    const uint8_t *found = flat_follow(&flat, file_data + place);
+    const uint8_t *found = ember_flat_follow(&flat, file_data + place);
     REQUIRE(found == NULL || (is_table(found) && place_of(found) > place));
     REQUIRE(found != NULL || flat.status != EMBER_OK);
     REQUIRE(is_reader(&flat, before));
@@ -158,7 +163,7 @@ void prove_find(void) {
     const uint32_t length = nondet_uint32();
     ASSUME(length >= 1 && length <= PROOF_BYTES);
     char *key = malloc(length);
-    const uint8_t *found = ember_flat_find(&flat, tables, nondet_bool(), key, length);
+    const uint8_t *found = ember_flat_find(&flat, tables, key, length);
     REQUIRE(found == NULL || is_table(found));
     REQUIRE(is_reader(&flat, before));
     if (found != NULL && vector_count(tables) > 2) {

@@ -72,6 +72,16 @@ const ember_layout_t *ember_flat_next_layout(ember_flat_t *flat, uint32_t vtable
     return layouts;
 }
 
+const uint8_t *ember_flat_follow(ember_flat_t *flat, const uint8_t *at) {
+    proof_readable(at, 4);
+    return table_or_failure(flat);
+}
+
+const ember_layout_t *ember_flat_next_union(ember_flat_t *flat, uint32_t vtable) {
+    return ember_flat_next_layout(flat, vtable, UNION_FIELDS,
+                                  flat->layouts[LAYOUT_UNION]);
+}
+
 ember_vector_t ember_flat_vector(ember_flat_t *flat, const uint8_t *table,
                                  uint32_t offset, uint32_t kind) {
     REQUIRE(offset == 0 || (is_table(table) && fits(place_of(table), offset, kind)));

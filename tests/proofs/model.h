@@ -14,7 +14,11 @@
 #define union struct
 
 // clang-format off
+#ifdef PROOF_WITNESSES // which asks for marks alone
+#define REQUIRE(condition) ((void)(condition))
+#else
 #define REQUIRE(condition) __ESBMC_assert((condition), #condition)
+#endif
 #define ASSUME(condition)  __ESBMC_assume(condition)
 // clang-format on
 

@@ -10,11 +10,13 @@
 #define ember_flat_compare     ember_xnn_flat_compare
 #define ember_flat_field       ember_xnn_flat_field
 #define ember_flat_find        ember_xnn_flat_find
+#define ember_flat_follow      ember_xnn_flat_follow
 #define ember_flat_is          ember_xnn_flat_is
 #define ember_flat_item        ember_xnn_flat_item
 #define ember_flat_malformed   ember_xnn_flat_malformed
 #define ember_flat_layout      ember_xnn_flat_layout
 #define ember_flat_next_layout ember_xnn_flat_next_layout
+#define ember_flat_next_union  ember_xnn_flat_next_union
 #define ember_flat_note        ember_xnn_flat_note
 #define ember_flat_read        ember_xnn_flat_read
 #define ember_flat_root        ember_xnn_flat_root

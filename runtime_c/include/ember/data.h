@@ -11,7 +11,6 @@ struct ember_data_map {
     ember_bytes_t flat;
     ember_bytes_t segments;
     ember_field_t root[2]; // of the FlatTensor table: DATA_* of src/schema.h
-    bool sorted;           // the keys of its data are in ascending order
 };
 
 // Opens a .ptd. Same errors as ember_program_open().

@@ -4,8 +4,9 @@
 // Lifetime  the bytes must outlive the program and its methods; nothing is copied,
 //           constants are used in place.
 // Threads   immutable once opened: any number of methods may share it.
-// Trust     the bytes are untrusted. ember_program_open() checks what all methods
-//           share; loading a method checks everything that it reads before using it.
+// Trust     the bytes are untrusted. ember_program_open() checks the header and the
+// root
+//           table; whatever reads more checks it before using it, as loading a method.
 #ifndef EMBER_PROGRAM_H
 #define EMBER_PROGRAM_H
 
@@ -59,18 +60,17 @@ struct ember_program {
     ember_bytes_t flat;     // the FlatBuffer, extended header included
     ember_bytes_t segments; // all segment data; empty without extended header
     ember_field_t root[7];  // of the Program table: PROGRAM_* of src/schema.h
-    bool sorted;            // the keys of its named data are in ascending order
     const ember_data_map_t *maps;
     uint32_t map_count;
     ember_find_data_fn find_data; // NULL: no external data
 };
 
-// Opens `size` bytes at `data`, aligned to EMBER_ALIGN, and checks what all methods
-// share.
+// Opens `size` bytes at `data`, aligned to EMBER_ALIGN. What methods, segments and
+// named data consist of is checked where it is used.
 //
 // Returns EMBER_OK, or
-//   EMBER_BAD_PROGRAM   malformed, truncated or contradictory bytes
-//   EMBER_UNSUPPORTED   another schema version, dtype or device
+//   EMBER_BAD_PROGRAM   the header or the root table is malformed or truncated
+//   EMBER_UNSUPPORTED   another schema version
 //   EMBER_BAD_ARGUMENT  data is NULL or unaligned
 EMBER_MUST_USE ember_status_t ember_program_open(ember_program_t *program,
                                                  const void *data, size_t size,
@@ -82,7 +82,8 @@ uint32_t ember_program_method_count(const ember_program_t *program);
 const char *ember_program_method_name(const ember_program_t *program, uint32_t index,
                                       uint32_t *length);
 
-// Data stored under `key` in the program or its data files; NOT_FOUND.
+// Data stored under `key` in the program or its data files; NOT_FOUND. BAD_PROGRAM if
+// an entry that is looked at is malformed, or the data is past the end.
 EMBER_MUST_USE ember_status_t ember_program_named_data(const ember_program_t *program,
                                                        const char *key,
                                                        uint32_t key_length,
@@ -100,7 +101,8 @@ typedef struct ember_method_meta {
     uint32_t planned_count; // planned memories; ids are 1 .. planned_count
 } ember_method_meta_t;
 
-// Finds the method called `name` (NUL-terminated); NOT_FOUND.
+// Finds the method called `name` (NUL-terminated); NOT_FOUND. BAD_PROGRAM if its plan
+// is malformed, UNSUPPORTED if it needs memory of a device.
 EMBER_MUST_USE ember_status_t ember_method_meta(const ember_program_t *program,
                                                 const char *name,
                                                 ember_method_meta_t *meta,

@@ -67,9 +67,9 @@ def structure() -> None:
     base = programs.add
     for path, stage in (
         ("execution_plan#", OPEN),
-        (f"{PLAN}.values#", OPEN),
-        (f"{CALL}#", OPEN),
-        (f"{PLAN}.operators#", OPEN),
+        (f"{PLAN}.values#", LOAD),
+        (f"{CALL}#", LOAD),
+        (f"{PLAN}.operators#", LOAD),
         (f"{CALL}[0].instr_args.args#", LOAD),
         (f"{PLAN}.values[0].val.sizes#", LOAD),
         (f"{PLAN}.operators[0].name#", LOAD),
@@ -87,12 +87,12 @@ def structure() -> None:
     craft("plans_null", of(base, ("@1", 0)), LOAD, NOT_FOUND)
     craft("args_null", of(base, (f"{CALL}[0].instr_args@1", 0)), LOAD, BAD)
     craft("inputs_null", of(base, (f"{PLAN}@3", 0)), EXECUTE, 0)
-    vtables("", f"{PLAN}@", 2, OPEN)
+    vtables("", f"{PLAN}@", 2)
     # Of tables whose like were read before: the layout of their vtable is known.
-    vtables("_value", f"{PLAN}.values[2]@", 1, LOAD)
-    vtables("_tensor", f"{PLAN}.values[2].val@", 2, LOAD)
-    vtables("_allocation", f"{PLAN}.values[2].val.allocation_info@", 0, LOAD, OPEN)
-    vtables("_call", f"{CALL}[0].instr_args@", 1, LOAD)
+    vtables("_value", f"{PLAN}.values[2]@", 1)
+    vtables("_tensor", f"{PLAN}.values[2].val@", 2)
+    vtables("_allocation", f"{PLAN}.values[2].val.allocation_info@", 0)
+    vtables("_call", f"{CALL}[0].instr_args@", 1)
     for name, offset in (
         ("0", 0),
         ("most", 2**32 - 1),
@@ -100,22 +100,17 @@ def structure() -> None:
         ("sign", 2**31),
         ("misaligned", 6),
     ):
-        craft_file(f"offset_values_{name}", of(base, (f"{PLAN}.values", offset)))
+        craft(f"offset_values_{name}", of(base, (f"{PLAN}.values", offset)))
     # Unions and instructions of another kind.
     for tag in (0, 12, 200):
         craft(f"value_tag_{tag}", of(base, (f"{PLAN}.values[0].val?", tag)))
     for tag in (0, 6, 255):
         craft(f"instruction_tag_{tag}", of(base, (f"{CALL}[0].instr_args?", tag)))
-    craft_file("many_plans", many_plans(100_000))
+    craft("many_plans", many_plans(100_000), EXECUTE, 0)
 
 
-def vtables(
-    of_what: str, table: str, field: int, stage: str, size_stage: str = ""
-) -> None:
-    """Before the file, behind it, odd, too small, fields outside.
-
-    `size_stage`: of a size, where a table that shares the vtable is read earlier.
-    """
+def vtables(of_what: str, table: str, field: int) -> None:
+    """Before the file, behind it, odd, too small, fields outside."""
     base = programs.add
     first = next(one.at for one in positions.walk(of(base)) if one.path == table)
     for name, offset in (
@@ -126,7 +121,7 @@ def vtables(
         ("itself", 0),
         ("minus_1", first + 1),  # just before the first byte: 2^32 - 1, modulo 2^32
     ):
-        craft(f"vtable{of_what}_{name}", of(base, (table, offset)), stage)
+        craft(f"vtable{of_what}_{name}", of(base, (table, offset)))
     for name, path, number in (
         ("vtable_size_3", f"{table}size", 3),
         ("vtable_size_odd", f"{table}size", 5),
@@ -135,12 +130,7 @@ def vtables(
         ("field_in_vtable_offset", f"{table}{field}", 2),
         ("field_misaligned", f"{table}{field}", 6),
     ):
-        of_size = path == f"{table}size"
-        craft(
-            f"{name}{of_what}",
-            of(base, (path, number)),
-            (of_size and size_stage) or stage,
-        )
+        craft(f"{name}{of_what}", of(base, (path, number)))
 
 
 def tables() -> None:
@@ -149,7 +139,7 @@ def tables() -> None:
 
 
 def many_plans(count: int) -> bytes:
-    """Plans that are all the same table: a file that explodes when walked."""
+    """Plans that are all the same table: only the first is read."""
     old = program.write(programs.add())
     plan = next(one.at for one in positions.walk(old) if one.path == f"{PLAN}@")
     head = struct.pack("<I4s4HiI", 16, b"ET12", 8, 8, 0, 4, 8, 4)

@@ -15,7 +15,6 @@ from crafting import (
     PLAN,
     UNSUPPORTED,
     craft,
-    craft_file,
     of,
     patched,
 )
@@ -105,11 +104,11 @@ def devices() -> None:
     devices = (PlannedDevice(1, 1, 0),)
     method = dataclasses.replace(made.methods[0], planned_devices=devices)
     data = program.write(dataclasses.replace(made, methods=(method,)))
-    craft_file("device_memory", data, UNSUPPORTED)
+    craft("device_memory", data, LOAD, UNSUPPORTED)
     chains = made.methods[0].chains * 2
     method = dataclasses.replace(made.methods[0], chains=chains)
     data = program.write(dataclasses.replace(made, methods=(method,)))
-    craft_file("two_chains", data, UNSUPPORTED)
+    craft("two_chains", data, LOAD, UNSUPPORTED)
     made = programs.missing_backend()
     one = program.write(made)
     craft("delegate_unknown", one, LOAD, UNSUPPORTED)

@@ -128,16 +128,16 @@ def _cut_short() -> Iterator[TableCase]:
 
 
 def _vtables_at_the_end() -> Iterator[TableCase]:
-    for name, table, stage in (
-        ("tensor", f"{PLAN}.values[2].val", "load"),
-        ("allocation", f"{PLAN}.values[2].val.allocation_info", "load"),
-        ("plan", PLAN, "open"),
+    for name, table in (
+        ("tensor", f"{PLAN}.values[2].val"),
+        ("allocation", f"{PLAN}.values[2].val.allocation_info"),
+        ("plan", PLAN),
     ):
         for cut in (0, 1, 2):
             file = _file("add")
             file.state_sizes(4)
             file.move_vtable(table, cut)
-            ends = stage if cut else "execute"
+            ends = "load" if cut else "execute"
             yield TableCase(f"vtable_end_{name}_{cut}", bytes(file.data), ends)
 
 

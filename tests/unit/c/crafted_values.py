@@ -138,11 +138,11 @@ def constants() -> None:
     )
 
     # MACA-2026-001 (#19268), the offset -1 of a public write-up.
-    craft_file("segment_offset_most", moved_segment(2**64 - 1))
-    craft_file("segment_offset_wraps_32", moved_segment(2**32))
-    craft_file("segment_offset_end", moved_segment(2**20))
-    craft_file("segment_size_most", of(base, ("segments[0].size", 2**64 - 1)))
-    craft_file("segment_size_wraps", of(base, ("segments[0].size", 2**32 + 16)))
+    craft("segment_offset_most", moved_segment(2**64 - 1))
+    craft("segment_offset_wraps_32", moved_segment(2**32))
+    craft("segment_offset_end", moved_segment(2**20))
+    craft("segment_size_most", of(base, ("segments[0].size", 2**64 - 1)))
+    craft("segment_size_wraps", of(base, ("segments[0].size", 2**32 + 16)))
     craft("segments_absent", of(base, ("@4", 0)))
 
     def constant_output() -> Program:
@@ -182,10 +182,12 @@ def states() -> None:
 
 
 def named() -> None:
-    craft_file("named_segment", of(programs.named, ("named_data[1].segment_index", 9)))
-    craft_file(
-        "named_segment_most",
-        of(programs.named, ("named_data[1].segment_index", 2**32 - 1)),
+    # Nothing asks for it: what does is refused (test_rare.c).
+    craft(
+        "named_segment",
+        of(programs.named, ("named_data[1].segment_index", 9)),
+        EXECUTE,
+        0,
     )
     craft("named_no_key", of(programs.named, ("named_data[0]@0", 0)), EXECUTE, 0)
     location = f"{PLAN}.values[2].val.extra_tensor_info.location"
@@ -197,9 +199,16 @@ def data_files() -> None:
     whole = programs.external_data()
     first = "segments[0]"
     craft("fine.ptd", whole, EXECUTE, 0)
-    craft_file("segment_size.ptd", patched(whole, (f"{first}.size", 2**20)))
-    craft_file("segment_most.ptd", patched(whole, ("segments[1].offset", 2**64 - 1)))
-    craft_file("segment_index.ptd", patched(whole, ("named_data[1].segment_index", 9)))
+    craft("unused_size.ptd", patched(whole, (f"{first}.size", 2**20)), EXECUTE, 0)
+    for name, field, number in (
+        ("segment_most", "segments[1].offset", 2**64 - 1),
+        ("segment_size", "segments[1].size", 2**20),
+        ("segment_index", "named_data[1].segment_index", 9),
+        ("segment_index_most", "named_data[1].segment_index", 2**32 - 1),
+        ("entry", "named_data[1]", 2**20),
+        ("entry_vtable", "named_data[1]@", 2**20),
+    ):
+        craft(f"{name}.ptd", patched(whole, (field, number)), LOAD, NOT_FOUND)
     craft("too_small.ptd", patched(whole, ("segments[1].size", 7)), LOAD, NOT_FOUND)
     craft("key.ptd", patched(whole, ("named_data[1].key[0]", 0)), LOAD, NOT_FOUND)
     layout = "named_data[1].tensor_layout"

@@ -37,6 +37,7 @@ from programs_data import (
     named,
     named_three,
     named_twice,
+    named_unsorted,
 )
 from programs_delegates import (
     BAD_EXAMPLES,
@@ -124,6 +125,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     "named": named,
     "named_three": named_three,
     "named_twice": named_twice,
+    "named_unsorted": named_unsorted,
     "numbered_delegate": numbered_delegate,
     "pad": pad,
     "positive": positive,

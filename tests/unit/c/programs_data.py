@@ -110,6 +110,11 @@ def named_three() -> Program:
     return m.program(named_data=tuple(NamedData(key, key.encode()) for key in entries))
 
 
+def named_unsorted() -> Program:
+    m = Maker()
+    return m.program(named_data=tuple(NamedData(key, key.encode()) for key in "ceadb"))
+
+
 def named_twice() -> Program:
     """A key that is there twice."""
     entries = (("key", b"first"), ("key", b"second"), ("last", b"third"))

@@ -207,13 +207,22 @@ static uint32_t places_of(int32_t first, int32_t second, int32_t third) {
     return ember_node_places(&tensor);
 }
 
+// Sizes of 0 do not hide what the others come to: places are counted in 32 bits.
+static void empty_shapes_have_bounds(void) {
+    static const uint32_t fits[] = {3, 0, 65536, 32767};
+    static const uint32_t exceeds[] = {3, 0, 65536, 32768};
+    static const uint32_t order[] = {3, 0x020100};
+    ember_tensor_t tensor;
+    CHECK(ember_plan_shape(&tensor, (ember_vector_t)fits, (ember_vector_t)order));
+    CHECK_EQ(tensor.numel, 0);
+    CHECK(!ember_plan_shape(&tensor, (ember_vector_t)exceeds, (ember_vector_t)order));
+}
+
 static void empty_dimensions_are_walked_once(void) {
     CHECK_EQ(places_of(2, 3, 5), 30);
     CHECK_EQ(places_of(2, 0, 5), 10);
     CHECK_EQ(places_of(7, 0, 0), 7);
-    CHECK_EQ(places_of(65535, 65537, 1), UINT32_MAX);
-    CHECK_EQ(places_of(65536, 65536, 1), UINT32_MAX);
-    CHECK_EQ(places_of(INT32_MAX, INT32_MAX, INT32_MAX), UINT32_MAX);
+    CHECK_EQ(places_of(0, INT32_MAX, 1), INT32_MAX);
     CHECK_EQ(ember_node_places(&(ember_tensor_t){.rank = 0}), 1);
 }
 
@@ -401,5 +410,5 @@ TESTS(TEST(a_loop_costs_what_comes_again), TEST(calls_that_change_state_theirs_a
       TEST(wrong_kinds_read_as_nothing), TEST(work_of_all_calls_is_added),
       TEST(the_largest_scratch_counts), TEST(blocks_of_scratch_follow_each_other),
       TEST(credit_may_be_spent_to_the_last), TEST(what_is_not_bound_yet_is_no_failure),
-      TEST(work_has_a_most), TEST(empty_dimensions_are_walked_once),
-      TEST(doubles_are_kept_in_all_bits))
+      TEST(work_has_a_most), TEST(empty_shapes_have_bounds),
+      TEST(empty_dimensions_are_walked_once), TEST(doubles_are_kept_in_all_bits))

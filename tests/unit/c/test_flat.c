@@ -57,6 +57,24 @@ static void items_end(void) {
     CHECK_EQ(flat.status, EMBER_BAD_PROGRAM);
 }
 
+// What would be read in place of a tag or a body that is not there, the offset of the
+// vtable, is a tag and leads into the file.
+static void unions_have_tag_and_body(void) {
+    static const struct {
+        uint32_t tag, body; // where they are in the table; 0: absent
+    } cases[] = {{4, 8}, {0, 8}, {4, 0}, {0, 0}};
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint32_t fields = cases[i].body << 16 | cases[i].tag;
+        const uint32_t words[] = {1, 12, 12 << 16 | 8, fields, 8, 2, 4, 0};
+        ember_flat_t flat = begun(words, sizeof(words));
+        uint32_t tag;
+        const uint8_t *body = ember_flat_union(&flat, flat.begin, 0, &tag);
+        CHECK(body == (i == 0 ? flat.begin + 28 : NULL));
+        CHECK_EQ(tag, i == 0 ? 2 : 1);
+        CHECK_EQ(flat.status, i == 0 ? EMBER_OK : EMBER_BAD_PROGRAM);
+    }
+}
+
 static void a_prefix_comes_first(void) {
     static const uint32_t two[] = {2, 'a' | 'b' << 8};
     const uint8_t *string = (const uint8_t *)two;
@@ -83,4 +101,4 @@ static void no_layout_is_known_at_first(void) {
 
 TESTS(TEST(no_layout_is_known_at_first), TEST(eight_bytes_may_be_a_table),
       TEST(a_vtable_may_be_last), TEST(a_field_may_be_last), TEST(items_end),
-      TEST(a_prefix_comes_first))
+      TEST(unions_have_tag_and_body), TEST(a_prefix_comes_first))

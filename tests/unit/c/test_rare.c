@@ -100,7 +100,7 @@ static void each_call_of_a_delegate_is_work(void) {
 
 static void devices_are_all_looked_at(void) {
     subject_t subject;
-    CHECK_EQ(subject_open(&subject, "second_on_device.pte"), EMBER_UNSUPPORTED);
+    CHECK_EQ(load(&subject, "second_on_device.pte"), EMBER_UNSUPPORTED);
 }
 
 static void every_dimension_has_a_bound(void) {
@@ -132,6 +132,24 @@ static void memories_may_be_just_enough(void) {
     subject_close(&subject);
 }
 
+// A memory without bytes need not be lent; what is said to be there is refused.
+static void memories_of_nothing_may_be_missing(void) {
+    const ember_bytes_t file = test_file("add.pte");
+    subject_t subject;
+    CHECK_EQ(subject_open_bytes(&subject, file), EMBER_OK);
+    CHECK_EQ(subject_load(&subject, "forward", &registry), EMBER_OK);
+    CHECK_EQ(subject.method.meta.planned_count, 1);
+    memset((uint8_t *)(uintptr_t)subject.method.meta.plan[PLAN_BUFFER_SIZES].at + 4 + 8,
+           0, 8);
+    subject.memory.planned_count = 0;
+    CHECK_EQ(ember_method_load(&subject.method, &subject.program, "forward", &registry,
+                               &subject.memory, &subject.error),
+             EMBER_BAD_PROGRAM);
+    CHECK_EQ(subject.method.planned_count, 0);
+    subject.memory.planned_count = SUBJECT_MOST_PLANNED;
+    subject_close(&subject);
+}
+
 // The identifier is looked at before anything else of a file, however short.
 static void other_files_are_told_apart(void) {
     static _Alignas(16) const uint8_t other[16] = {8, 0, 0, 0, 'E', 'T', '9', '9'};
@@ -140,10 +158,13 @@ static void other_files_are_told_apart(void) {
     CHECK_EQ(ember_program_open(&program, other, 7, NULL), EMBER_BAD_PROGRAM);
 }
 
-// The first entry, and a number that is one too large.
+// The first entry: a number that is one too large, one that lies outside, and an entry
+// that does.
 static void named_data_lies_in_segments(void) {
     const ember_bytes_t file = test_file("named_three.pte");
+    const uint32_t far = 1u << 20;
     ember_program_t program;
+    ember_bytes_t data;
     ember_flat_t flat;
     CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL), EMBER_OK);
     ember_flat_begin(&flat, &program.flat, NULL);
@@ -154,8 +175,11 @@ static void named_data_lies_in_segments(void) {
     const uint32_t count = vector_count(program.root[PROGRAM_SEGMENTS].at);
     CHECK(at[NAMED_SEGMENT] != 0);
     memcpy((uint8_t *)(uintptr_t)entry + at[NAMED_SEGMENT], &count, sizeof(count));
-    CHECK_EQ(ember_program_open(&program, file.data, file.size, NULL),
-             EMBER_BAD_PROGRAM);
+    CHECK_EQ(ember_program_named_data(&program, "first", 5, &data), EMBER_BAD_PROGRAM);
+    CHECK_EQ(ember_program_named_data(&program, "key", 3, &data), EMBER_OK);
+    memcpy((uint8_t *)(uintptr_t)program.root[PROGRAM_NAMED_DATA].at + 4, &far,
+           sizeof(far));
+    CHECK_EQ(ember_program_named_data(&program, "first", 5, &data), EMBER_BAD_PROGRAM);
     test_free((void *)(uintptr_t)file.data);
 }
 
@@ -453,8 +477,8 @@ static void every_flipped_bit_is_survived(void) {
 
 TESTS(TEST(each_call_of_a_delegate_is_work), TEST(devices_are_all_looked_at),
       TEST(every_dimension_has_a_bound), TEST(memories_may_be_just_enough),
-      TEST(other_files_are_told_apart), TEST(named_data_lies_in_segments),
-      TEST(blobs_that_delegates_keep_are_not_spare),
+      TEST(memories_of_nothing_may_be_missing), TEST(other_files_are_told_apart),
+      TEST(named_data_lies_in_segments), TEST(blobs_that_delegates_keep_are_not_spare),
       TEST(blobs_that_others_use_are_not_spare),
       TEST(rare_programs_load_or_are_refused), TEST(a_method_that_is_not_there),
       TEST(the_cause_is_told), TEST(scratch_of_delegates_has_room),

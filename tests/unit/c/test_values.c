@@ -125,6 +125,7 @@ static uint32_t refusals;
 static void refuse(ember_node_t *node) {
     static const int32_t sizes[] = {3, 3, 3};
     ember_tensor_t x;
+    int32_t numbers[8];
     uint32_t length;
     uint32_t next = 0;
 #define CASE(statement)                                                                \
@@ -174,6 +175,8 @@ static void refuse(ember_node_t *node) {
     CASE((void)ember_node_slot(node, INT))
     CASE((void)ember_node_slot(node, END))
     CASE(ember_node_bind(node, OUT, 1, sizes, &x))
+    CASE(ember_node_ints(node, DOUBLES, numbers, 8))
+    CASE(ember_node_ints(node, TENSORS, numbers, 8))
 #undef CASE
     refusals = next;
     if (refusal < next) {
@@ -248,9 +251,7 @@ static void a_single_offset_is_of_no_constant(void) {
     const uint8_t *body = ember_method_body(method, 1, &value);
     CHECK(ember_plan_tensor(&method->flat, body, &plan));
     CHECK(plan.buffer > 0 && plan.allocation == NULL);
-    const ember_bytes_t data =
-        ember_plan_data(&method->flat, &subject.program, &plan, &offsets);
-    CHECK(data.data != NULL && data.size == 2 * sizeof(float));
+    CHECK(ember_plan_data(&method->flat, &subject.program, &plan, &offsets) != NULL);
     CHECK_EQ(method->flat.status, EMBER_OK);
     subject_close(&subject);
 }
