@@ -5,8 +5,7 @@
 //           constants are used in place.
 // Threads   immutable once opened: any number of methods may share it.
 // Trust     the bytes are untrusted. ember_program_open() checks the header and the
-// root
-//           table; whatever reads more checks it before using it, as loading a method.
+//           root table; what reads more checks it before using it, as loading does.
 #ifndef EMBER_PROGRAM_H
 #define EMBER_PROGRAM_H
 
