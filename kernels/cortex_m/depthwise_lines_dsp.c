@@ -3,6 +3,7 @@
 #include "kernels/cortex_m/depthwise_lines_dsp.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "kernels/cortex_m/products_dsp.h"
 
@@ -86,25 +87,21 @@ FAST void clear(uint32_t *to, int32_t fours) {
     }
 }
 
-// Makes words of all three lines zeros; returns what follows them.
-FAST uint32_t *clear_all(uint32_t *to, int32_t count) {
-    for (; count > 0; count--) {
-        to[0] = to[1] = to[2] = 0;
-        to += TAPS;
-    }
-    return to;
-}
-
 // Makes zeros of the words that no line of the image is widened to.
-FAST void clear_sides(const ember_lines_dsp_t *s) {
+static void clear_sides(const ember_lines_dsp_t *s) {
+    const size_t word = TAPS * sizeof(*s->words); // of all three lines
     const int32_t each = s->words_each;
     const int32_t inside = s->inside < each ? s->inside : each;
     const int32_t past = s->past > inside ? s->past : inside;
+    const size_t before = (size_t)inside * word;
+    const size_t behind = (size_t)(each - past) * word;
     uint32_t *to = s->words;
 
     for (int32_t c = 0; c < FOUR; c++) {
-        to = clear_all(to, inside) + (past - inside) * TAPS;
-        to = clear_all(to, each - past);
+        memset(to, 0, before);
+        to += past * TAPS;
+        memset(to, 0, behind);
+        to += (each - past) * TAPS;
     }
 }
 
