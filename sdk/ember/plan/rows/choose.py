@@ -21,7 +21,7 @@ from ember.program.types import ALIGN
 
 # Parts of the least peak, given for fewer calls in regions, and, at least, for windows
 # that have the columns beside the image.
-_SPARE, _SPARE_SIDES = 1 / 64, 1 / 18
+_SPARE, _SPARE_SIDES = 1 / 64, 1 / 11
 
 
 @dataclass(frozen=True)
