@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from row_programs import inception_like, mobilenet_v1, mobilenet_v2, resnet8
+from row_networks import inception_like, mobilenet_v1, mobilenet_v2, resnet8
 
 from ember import cli
 

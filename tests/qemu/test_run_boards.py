@@ -8,7 +8,7 @@ import numpy as np
 import pace
 import pytest
 from lending import unplanned
-from row_programs import resnet_like
+from row_networks import resnet_like
 
 from ember import build, paths
 from ember.cases import inputs

@@ -48,7 +48,7 @@ class Cost:
 def tables() -> list[Table]:
     # Their programs are the tests', which need no PyTorch.
     sys.path.insert(0, str(paths.root() / "tests" / "shared"))
-    import row_programs
+    import row_networks
 
     def floats(name: str) -> Made:
         return lambda _: model.read(models.exported(f"model_{name}"))
@@ -56,8 +56,8 @@ def tables() -> list[Table]:
     def int8(name: str) -> Made:
         return lambda core: model.read(models.exported(f"int8_{name}_{core}"))
 
-    v1, v2 = row_programs.mobilenet_v1, row_programs.mobilenet_v2
-    inception = row_programs.inception_like
+    v1, v2 = row_networks.mobilenet_v1, row_networks.mobilenet_v2
+    inception = row_networks.inception_like
     u_net = "U-Net, 64 x 64, 8 to 32 channels"
     blocks = "three blocks of Inception, 64 x 64"
     small = [
@@ -65,7 +65,7 @@ def tables() -> list[Table]:
         ("DS-CNN", int8("ds_cnn")),
         ("MobileNetV1 0.25, 96 x 96", lambda _: v1(0.25, 96)),
         ("MobileNetV2 0.35, 96 x 96", lambda _: v2(0.35, 96)),
-        (u_net, lambda _: row_programs.u_net_like(64, 8, 16, 32)),
+        (u_net, lambda _: row_networks.u_net_like(64, 8, 16, 32)),
         (blocks, lambda _: inception(64)),
         (f"{blocks}, float32 input", lambda _: inception(64, floats=True)),
     ]

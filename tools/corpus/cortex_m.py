@@ -265,7 +265,7 @@ CASES = [
     *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 8, 12))),
     *network(
         "unet_smooth_small",
-        lambda: UNet(1, 4, 6, 8, smooth=True),
+        lambda: UNet(1, 4, 6, smooth=True),
         channels_last(f32(1, 1, 8, 12)),
     ),
     *network(

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from row_programs import mobilenet_v1
+from row_networks import mobilenet_v1
 from small_programs import KNOWN
 
 from ember import boards, build, program

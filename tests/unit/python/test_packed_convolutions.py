@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from row_programs import Network, mobilenet_v1, resnet_like
+from row_networks import mobilenet_v1, resnet_like
+from row_programs import Network
 from small_programs import here
 
 from ember import boards

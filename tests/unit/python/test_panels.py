@@ -9,7 +9,8 @@ import cadence_panel_programs as cadence
 import pytest
 from benchmarks.hvx_layers import Convolution
 from panel_programs import LAYERS, needs, packed
-from row_programs import Network, mobilenet_v1, random_network
+from row_networks import mobilenet_v1
+from row_programs import Network, random_network
 from small_programs import here
 
 from ember import boards, program

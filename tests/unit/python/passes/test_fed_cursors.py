@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from row_programs import resnet_like
+from row_networks import resnet_like
 
 from ember import boards, build
 from ember.build import choosing, jobs

@@ -8,14 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from row_programs import (
-    Network,
-    mobilenet_v1,
-    mobilenet_v2,
-    random_network,
-    resnet_like,
-    u_network,
-)
+from row_networks import mobilenet_v1, mobilenet_v2, resnet_like
+from row_programs import Network, random_network, u_network
 from small_programs import KNOWN, here
 
 from ember import build

@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from row_programs import Network, apart, inception_like
+from row_networks import inception_like
+from row_programs import Network, apart
 from small_programs import KNOWN, here
 
 from ember import program

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from row_programs import Network, apart, mobilenet_v1
+from row_networks import mobilenet_v1
+from row_programs import Network, apart
 from small_programs import KNOWN, here
 
 from ember.files.tensors import DType

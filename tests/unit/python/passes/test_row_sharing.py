@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from row_programs import Network, apart, inception_like, resnet_like
+from row_networks import inception_like, resnet_like
+from row_programs import Network, apart
 from row_regions_of import with_region
 from small_programs import KNOWN, here
 

@@ -11,15 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from float_row_programs import residual_floats
-from row_programs import (
-    Network,
-    apart,
-    mobilenet_v1,
-    mobilenet_v2,
-    random_network,
-    resnet_like,
-    u_network,
-)
+from row_networks import mobilenet_v1, mobilenet_v2, resnet_like
+from row_programs import Network, apart, random_network, u_network
 from row_regions_of import every_region, some_give_the_same_bits, with_region
 from small_programs import CASES, KNOWN, general, here
 

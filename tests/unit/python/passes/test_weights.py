@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from row_programs import Network, mobilenet_v1, random_network
+from row_networks import mobilenet_v1
+from row_programs import Network, random_network
 from small_programs import CASES, KNOWN, here
 
 from ember import model as models
