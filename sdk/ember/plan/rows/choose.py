@@ -78,7 +78,7 @@ class Chooser:
                 by_end[each.end] += [true] if true else []
 
     def _spare_sides(self) -> float:
-        """The part of all products that is at borders, which take kernels longer."""
+        """What products at borders add to all, which take kernels twice as long."""
         method = self.lives.method
         macs = [traffic.macs_of(method, n) for n in range(len(self.lives.calls))]
         at_borders = sum(
@@ -86,7 +86,7 @@ class Chooser:
             for count, call in zip(macs, self.lives.calls, strict=True)
             if call and call.reads
         )
-        return max(at_borders / max(sum(macs), 1), _SPARE_SIDES)
+        return max(2 * at_borders / max(sum(macs), 1), _SPARE_SIDES)
 
     def _true(self, each: Range) -> Range | None:
         """A region with what its schedule says; None where it has none."""
