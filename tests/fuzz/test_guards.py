@@ -86,7 +86,7 @@ def calls_of(done: subprocess.CompletedProcess[str]) -> int:
 
 
 # No seed of the fuzzer has arguments that these take; the plan makes rows and scratch.
-SELDOM = {"rows", "rows_enter", "rows_fed", "scratch"}
+SELDOM = {"rows", "rows_dsp", "rows_enter", "rows_fed", "scratch"}
 SELDOM |= {"adaptive_avg_pool2d_backward", "unbind_copy_strided"}
 # Models of instruction sets: their kernels come before the portable ones.
 SETS: dict[str, Sequence[str]] = {
