@@ -4,6 +4,7 @@
 #ifndef EMBER_INTRINSICS_ARM_MVE_S16_H
 #define EMBER_INTRINSICS_ARM_MVE_S16_H
 
+#include <arm_mve_tiles.h> // EMBER_MVE_NEXT_FILTERS
 #include <stddef.h>
 #include <stdint.h>
 
@@ -51,14 +52,7 @@ static inline void ember_mve_multiply_tiles_s16(const ember_mve_tiles_s16_t *til
                      "vldrb.s16 q0, [r1], #8\n\t"
                      "vmladava.s16 r10, q2, q1\n\t"
                      "letp lr, 2b\n\t"
-                     "strd r0, r2, [r11]\n\t"
-                     "ldrd r0, r2, [r12, #16]\n\t"
-                     "strd r4, r6, [r11, #128]\n\t"
-                     "strd r8, r10, [r11, #256]\n\t"
-                     "subs r1, r3, r0\n\t"
-                     "add r11, r11, #8\n\t"
-                     "cmp r11, r2\n\t"
-                     "bne 1b"
+                     "strd r0, r2, [r11]\n\t" EMBER_MVE_NEXT_FILTERS
                      :
                      : "r"(all)
                      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9",

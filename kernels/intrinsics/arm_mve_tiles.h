@@ -18,6 +18,17 @@ typedef struct ember_mve_tiles {
     const int8_t *w;
 } ember_mve_tiles_t;
 
+// What ends a pass over two filters: sums of the last two of three columns are stored,
+// and the next two filters begin.
+#define EMBER_MVE_NEXT_FILTERS                                                         \
+    "ldrd r0, r2, [r12, #16]\n\t"                                                      \
+    "strd r4, r6, [r11, #128]\n\t"                                                     \
+    "strd r8, r10, [r11, #256]\n\t"                                                    \
+    "subs r1, r3, r0\n\t"                                                              \
+    "add r11, r11, #8\n\t"                                                             \
+    "cmp r11, r2\n\t"                                                                  \
+    "bne 1b"
+
 // tile[n, f] = tile[0, f] + filter f . column n, for filters from w on, an even number
 // and not 0. Loads and products alternate, so that they overlap; the next vector of the
 // first filter of two is loaded ahead, in the end from the filter after it.
@@ -51,14 +62,7 @@ static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
                      "vldrb.8 q0, [r1], #16\n\t"
                      "vmladava.s8 r10, q2, q1\n\t"
                      "letp lr, 2b\n\t"
-                     "strd r0, r2, [r11]\n\t"
-                     "ldrd r0, r2, [r12, #16]\n\t"
-                     "strd r4, r6, [r11, #128]\n\t"
-                     "strd r8, r10, [r11, #256]\n\t"
-                     "subs r1, r3, r0\n\t"
-                     "add r11, r11, #8\n\t"
-                     "cmp r11, r2\n\t"
-                     "bne 1b"
+                     "strd r0, r2, [r11]\n\t" EMBER_MVE_NEXT_FILTERS
                      :
                      : "r"(all)
                      : "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9",
@@ -89,14 +93,7 @@ static inline void ember_mve_multiply_last_two(const ember_mve_tiles_t *tiles) {
                      "vmladava.s8 r8, q0, q3\n\t"
                      "vldrb.8 q0, [r1], #16\n\t"
                      "vmladava.s8 r10, q2, q3\n\t"
-                     "letp lr, 2b\n\t"
-                     "ldrd r0, r2, [r12, #16]\n\t"
-                     "strd r4, r6, [r11, #128]\n\t"
-                     "strd r8, r10, [r11, #256]\n\t"
-                     "subs r1, r3, r0\n\t"
-                     "add r11, r11, #8\n\t"
-                     "cmp r11, r2\n\t"
-                     "bne 1b"
+                     "letp lr, 2b\n\t" EMBER_MVE_NEXT_FILTERS
                      :
                      : "r"(all)
                      : "r0", "r1", "r2", "r3", "r4", "r6", "r7", "r8", "r9", "r10",

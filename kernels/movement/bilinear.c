@@ -2,8 +2,6 @@
 // Bilinear upsampling. Contract: bilinear.h.
 #include "kernels/movement/bilinear.h"
 
-#include <string.h>
-
 #include "kernels/engine/element.h"
 
 // The two input positions around an output position, and the weight of the second.
@@ -14,10 +12,10 @@ typedef struct {
 } span_t;
 
 static span_t span_of(const ember_bilinear_t *s, uint32_t d, int32_t at) {
-    const int32_t last = s->in_size[d] - 1;
+    const int32_t last = s->at.in_size[d] - 1;
     float real = (float)at * s->step[d];
 
-    if (s->sizes[2 + d] == s->in_size[d]) {
+    if (s->at.sizes[2 + d] == s->at.in_size[d]) {
         return (span_t){at, at, 0.0f};
     }
     if (!s->align) {
@@ -49,13 +47,13 @@ static void mix_f32(const ember_bilinear_t *s, const pixel_t *p) {
     const float *restrict c = floats(p->in[2]);
     const float *restrict d = floats(p->in[3]);
     float *restrict out = (float *)(void *)p->out;
-    const int32_t from = s->from[1] / (int32_t)sizeof(float);
-    const int32_t to = s->to[1] / (int32_t)sizeof(float);
+    const int32_t from = s->at.from[1] / (int32_t)sizeof(float);
+    const int32_t to = s->at.to[1] / (int32_t)sizeof(float);
     const float up = 1.0f - p->down;
     const float left = 1.0f - p->right;
     ptrdiff_t at = 0;
 
-    for (int32_t n = s->sizes[1]; n > 0; n--) {
+    for (int32_t n = s->at.sizes[1]; n > 0; n--) {
         const float top = left * a[at] + p->right * b[at];
         const float bottom = left * c[at] + p->right * d[at];
         *out = up * top + p->down * bottom;
@@ -87,14 +85,14 @@ static void mix_any(const ember_bilinear_t *s, const pixel_t *p) {
     const ember_class_t class = ember_class_of(s->dtype);
     ember_number_t in[4];
 
-    for (int32_t c = 0; c < s->sizes[1]; c++) {
+    for (int32_t c = 0; c < s->at.sizes[1]; c++) {
         for (uint32_t n = 0; n < 4; n++) {
             ember_elements_load(class, &in[n], s->dtype,
-                                p->in[n] + (ptrdiff_t)c * s->from[1], 0, 1);
+                                p->in[n] + (ptrdiff_t)c * s->at.from[1], 0, 1);
         }
         const ember_number_t number = mixed(class, in, p);
-        ember_elements_store(class, &number, s->dtype, p->out + (ptrdiff_t)c * s->to[1],
-                             0, 1);
+        ember_elements_store(class, &number, s->dtype,
+                             p->out + (ptrdiff_t)c * s->at.to[1], 0, 1);
     }
 }
 
@@ -113,13 +111,13 @@ static span_t rows_of(const ember_bilinear_t *s, const ember_bilinear_rows_t *ro
 }
 
 static void run_row(const ember_bilinear_t *s, char *out, const char *image, span_t h) {
-    const char *top = image + (ptrdiff_t)h.low * s->from[2];
-    const char *bottom = image + (ptrdiff_t)h.high * s->from[2];
+    const char *top = image + (ptrdiff_t)h.low * s->at.from[2];
+    const char *bottom = image + (ptrdiff_t)h.high * s->at.from[2];
 
-    for (int32_t j = 0; j < s->sizes[3]; j++) {
+    for (int32_t j = 0; j < s->at.sizes[3]; j++) {
         const span_t w = span_of(s, 1, j);
-        const ptrdiff_t left = (ptrdiff_t)w.low * s->from[3];
-        const ptrdiff_t right = (ptrdiff_t)w.high * s->from[3];
+        const ptrdiff_t left = (ptrdiff_t)w.low * s->at.from[3];
+        const ptrdiff_t right = (ptrdiff_t)w.high * s->at.from[3];
         const pixel_t pixel = {out,
                                {top + left, top + right, bottom + left, bottom + right},
                                h.weight,
@@ -129,16 +127,16 @@ static void run_row(const ember_bilinear_t *s, char *out, const char *image, spa
         } else {
             mix_any(s, &pixel);
         }
-        out += s->to[3];
+        out += s->at.to[3];
     }
 }
 
 void ember_bilinear_run(const ember_bilinear_t *s, const ember_bilinear_rows_t *rows) {
-    for (int32_t n = 0; n < s->sizes[0]; n++) {
-        char *out = s->out + (ptrdiff_t)n * s->to[0];
-        const char *image = s->in + (ptrdiff_t)n * s->from[0];
+    for (int32_t n = 0; n < s->at.sizes[0]; n++) {
+        char *out = s->out + (ptrdiff_t)n * s->at.to[0];
+        const char *image = s->in + (ptrdiff_t)n * s->at.from[0];
         for (int32_t i = 0; i < rows->count; i++) {
-            run_row(s, out + (ptrdiff_t)i * s->to[2], image, rows_of(s, rows, i));
+            run_row(s, out + (ptrdiff_t)i * s->at.to[2], image, rows_of(s, rows, i));
         }
     }
 }
@@ -164,10 +162,7 @@ ember_status_t ember_bilinear_prepare(ember_bilinear_t *s, ember_node_t *node,
     s->in = up->in.data;
     s->dtype = up->in.dtype;
     s->align = align;
-    memcpy(s->sizes, up->out.sizes, sizeof(s->sizes));
-    memcpy(s->in_size, up->in.sizes + 2, sizeof(s->in_size));
-    memcpy(s->to, up->out.strides, sizeof(s->to));
-    memcpy(s->from, up->in.strides, sizeof(s->from));
+    ember_upsample_places(&s->at, up);
     for (uint32_t d = 0; d < 2; d++) {
         s->step[d] = step_of(up, d, align);
     }

@@ -9,10 +9,7 @@
 typedef struct ember_bilinear {
     char *out;
     const char *in;
-    int32_t sizes[4];   // of the output
-    int32_t in_size[2]; // height and width
-    int32_t to[4];      // strides, bytes
-    int32_t from[4];
+    ember_upsample_places_t at;
     float step[2]; // input pixels per output pixel
     uint8_t dtype;
     bool align;

@@ -2,6 +2,8 @@
 // Two-dimensional upsampling. Contract: upsample.h.
 #include "kernels/movement/upsample.h"
 
+#include <string.h>
+
 enum { INPUT, SIZE, SCALES = 3, AA_OUT = 5 };
 
 // Sizes of height and width: listed, or the input's times the factors.
@@ -73,6 +75,13 @@ ember_status_t ember_upsample_aa_args(ember_upsample_t *up, ember_node_t *node) 
         }
     }
     return set_output(up, node, AA_OUT, sizes);
+}
+
+void ember_upsample_places(ember_upsample_places_t *at, const ember_upsample_t *up) {
+    memcpy(at->sizes, up->out.sizes, sizeof(at->sizes));
+    memcpy(at->in_size, up->in.sizes + 2, sizeof(at->in_size));
+    memcpy(at->to, up->out.strides, sizeof(at->to));
+    memcpy(at->from, up->in.strides, sizeof(at->from));
 }
 
 float ember_upsample_step(const ember_upsample_t *up, uint32_t d) {

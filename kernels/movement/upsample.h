@@ -12,6 +12,16 @@ typedef struct ember_upsample {
     double scales[2]; // given factors; 0: none
 } ember_upsample_t;
 
+// Where the elements of the input and of the output are.
+typedef struct ember_upsample_places {
+    int32_t sizes[4];   // of the output
+    int32_t in_size[2]; // height and width
+    int32_t to[4];      // strides, bytes
+    int32_t from[4];
+} ember_upsample_places_t;
+
+void ember_upsample_places(ember_upsample_places_t *at, const ember_upsample_t *up);
+
 // Reads the call, sets the output's shape and checks dtypes.
 EMBER_MUST_USE ember_status_t ember_upsample_args(ember_upsample_t *up,
                                                   ember_node_t *node, uint32_t factors,

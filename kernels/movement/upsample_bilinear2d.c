@@ -19,7 +19,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
 
 static int32_t run(void *state) {
     const ember_bilinear_t *s = state;
-    const ember_bilinear_rows_t all = {0, s->sizes[2], 0, s->in_size[0] - 1};
+    const ember_bilinear_rows_t all = {0, s->at.sizes[2], 0, s->at.in_size[0] - 1};
 
     ember_bilinear_run(s, &all);
     return EMBER_OK;

@@ -12,10 +12,7 @@ enum { ALIGN = 2 };
 typedef struct {
     const char *in;
     char *out;
-    int32_t sizes[4];   // of the output
-    int32_t in_size[2]; // height and width
-    int32_t to[4];      // strides, bytes
-    int32_t from[4];
+    ember_upsample_places_t at;
     float step[2]; // input pixels per output pixel
     uint8_t dtype;
 } state_t;
@@ -43,8 +40,8 @@ static int32_t within(float x, int32_t size) {
 static span_t span_of(const state_t *s, uint32_t d, int32_t at) {
     const float support = s->step[d] >= 1.0f ? s->step[d] : 1.0f;
     const float centre = s->step[d] * ((float)at + 0.5f);
-    span_t span = {.first = within(centre - support + 0.5f, s->in_size[d]),
-                   .past = within(centre + support + 0.5f, s->in_size[d]),
+    span_t span = {.first = within(centre - support + 0.5f, s->at.in_size[d]),
+                   .past = within(centre + support + 0.5f, s->at.in_size[d]),
                    .inverse = 1.0f / support};
 
     span.centre = centre - (float)span.first - 0.5f;
@@ -60,7 +57,7 @@ static float row32(const state_t *s, const char *row, const span_t *span) {
     for (int32_t i = span->first; i < span->past; i++) {
         float pixel;
         ember_elements_load(EMBER_CLASS_F32, &pixel, s->dtype,
-                            row + (ptrdiff_t)i * s->from[3], 0, 1);
+                            row + (ptrdiff_t)i * s->at.from[3], 0, 1);
         sum += pixel * height(span, i);
     }
     return sum / span->total;
@@ -72,7 +69,7 @@ static double row64(const state_t *s, const char *row, const span_t *span) {
     for (int32_t i = span->first; i < span->past; i++) {
         double pixel;
         ember_elements_load(EMBER_CLASS_F64, &pixel, s->dtype,
-                            row + (ptrdiff_t)i * s->from[3], 0, 1);
+                            row + (ptrdiff_t)i * s->at.from[3], 0, 1);
         sum += pixel * (double)height(span, i);
     }
     return sum / (double)span->total;
@@ -85,7 +82,7 @@ static void pixel(const state_t *s, char *out, const char *plane, const span_t *
 
     memset(&sum, 0, sizeof(sum));
     for (int32_t i = rows->first; i < rows->past; i++) {
-        const char *row = plane + (ptrdiff_t)i * s->from[2];
+        const char *row = plane + (ptrdiff_t)i * s->at.from[2];
         const float weight = height(rows, i) / rows->total;
         if (class == EMBER_CLASS_F32) {
             sum.f32 += row32(s, row, columns) * weight;
@@ -97,12 +94,12 @@ static void pixel(const state_t *s, char *out, const char *plane, const span_t *
 }
 
 static void run_plane(const state_t *s, char *out, const char *plane) {
-    for (int32_t i = 0; i < s->sizes[2]; i++) {
+    for (int32_t i = 0; i < s->at.sizes[2]; i++) {
         const span_t rows = span_of(s, 0, i);
-        for (int32_t j = 0; j < s->sizes[3]; j++) {
+        for (int32_t j = 0; j < s->at.sizes[3]; j++) {
             const span_t columns = span_of(s, 1, j);
-            pixel(s, out + (ptrdiff_t)i * s->to[2] + (ptrdiff_t)j * s->to[3], plane,
-                  &rows, &columns);
+            pixel(s, out + (ptrdiff_t)i * s->at.to[2] + (ptrdiff_t)j * s->at.to[3],
+                  plane, &rows, &columns);
         }
     }
 }
@@ -110,10 +107,11 @@ static void run_plane(const state_t *s, char *out, const char *plane) {
 static int32_t run(void *state) {
     const state_t *s = state;
 
-    for (int32_t n = 0; n < s->sizes[0]; n++) {
-        for (int32_t c = 0; c < s->sizes[1]; c++) {
-            run_plane(s, s->out + (ptrdiff_t)n * s->to[0] + (ptrdiff_t)c * s->to[1],
-                      s->in + (ptrdiff_t)n * s->from[0] + (ptrdiff_t)c * s->from[1]);
+    for (int32_t n = 0; n < s->at.sizes[0]; n++) {
+        for (int32_t c = 0; c < s->at.sizes[1]; c++) {
+            run_plane(
+                s, s->out + (ptrdiff_t)n * s->at.to[0] + (ptrdiff_t)c * s->at.to[1],
+                s->in + (ptrdiff_t)n * s->at.from[0] + (ptrdiff_t)c * s->at.from[1]);
         }
     }
     return EMBER_OK;
@@ -134,10 +132,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     s->in = up.in.data;
     s->out = up.out.data;
     s->dtype = up.out.dtype;
-    memcpy(s->sizes, up.out.sizes, sizeof(s->sizes));
-    memcpy(s->in_size, up.in.sizes + 2, sizeof(s->in_size));
-    memcpy(s->to, up.out.strides, sizeof(s->to));
-    memcpy(s->from, up.in.strides, sizeof(s->from));
+    ember_upsample_places(&s->at, &up);
     uint32_t taps = 1;
     for (uint32_t d = 0; d < 2; d++) {
         s->step[d] =
@@ -146,7 +141,8 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
             return ember_node_fail(node, EMBER_BAD_PROGRAM, "upsample: scale");
         }
         const float most = 2.0f * s->step[d] + 4.0f;
-        taps *= (uint32_t)(most < (float)s->in_size[d] ? (int32_t)most : s->in_size[d]);
+        taps *= (uint32_t)(most < (float)s->at.in_size[d] ? (int32_t)most
+                                                          : s->at.in_size[d]);
     }
     ember_node_work(node, (uint32_t)ember_view_numel(&up.out), taps);
     ember_node_work(node, (uint32_t)ember_view_numel(&up.out), EMBER_STEPS_RESULT);

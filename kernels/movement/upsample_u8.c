@@ -2,8 +2,6 @@
 // Bilinear upsampling of uint8. Contract: upsample_u8.h.
 #include "kernels/movement/upsample_u8.h"
 
-#include <string.h>
-
 // A span in scratch: the first pixel, how many are mixed, then their weights.
 enum { FIRST, COUNT, WEIGHTS };
 enum { MOST_TAPS = 1 << 20, MOST_BITS = 22, MOST_WEIGHT = 1 << 15 };
@@ -23,7 +21,7 @@ static int32_t within(double x, int32_t size) {
 // to its first pixel.
 static double place(const ember_upsample_u8_t *s, uint32_t d, int32_t at,
                     int32_t *span) {
-    const int32_t size = s->in_size[d];
+    const int32_t size = s->at.in_size[d];
     const double step = s->step[d];
     const double top = step * ((double)at + 0.5) - 0.5;
 
@@ -56,7 +54,7 @@ static double total(const ember_upsample_u8_t *s, uint32_t d, double top,
 
 static double heaviest(const ember_upsample_u8_t *s, uint32_t d) {
     double most = 0.0;
-    for (int32_t at = 0; at < s->sizes[2 + d]; at++) {
+    for (int32_t at = 0; at < s->at.sizes[2 + d]; at++) {
         int32_t span[WEIGHTS];
         const double top = place(s, d, at, span);
         const double sum = total(s, d, top, span[COUNT]);
@@ -72,8 +70,9 @@ static uint32_t fill(const ember_upsample_u8_t *s, uint32_t d) {
     int32_t *span = s->spans[d];
     uint32_t bits = 0;
 
-    if (s->in_size[d] == s->sizes[2 + d]) { // each pixel stays
-        for (int32_t at = 0; at < s->sizes[2 + d]; at++, span += WEIGHTS + s->taps[d]) {
+    if (s->at.in_size[d] == s->at.sizes[2 + d]) { // each pixel stays
+        for (int32_t at = 0; at < s->at.sizes[2 + d];
+             at++, span += WEIGHTS + s->taps[d]) {
             span[FIRST] = at;
             span[COUNT] = 1;
             span[WEIGHTS] = 1;
@@ -85,7 +84,7 @@ static uint32_t fill(const ember_upsample_u8_t *s, uint32_t d) {
            0.5 + most * (double)(UINT32_C(2) << bits) < (double)MOST_WEIGHT) {
         bits++;
     }
-    for (int32_t at = 0; at < s->sizes[2 + d]; at++, span += WEIGHTS + s->taps[d]) {
+    for (int32_t at = 0; at < s->at.sizes[2 + d]; at++, span += WEIGHTS + s->taps[d]) {
         const double top = place(s, d, at, span);
         const double sum = total(s, d, top, span[COUNT]);
         for (int32_t i = 0; i < span[COUNT]; i++) {
@@ -107,10 +106,10 @@ static uint8_t pixel(const ember_upsample_u8_t *s, const uint8_t *plane,
     int32_t mixed = 0;
 
     for (int32_t i = 0; i < rows[COUNT]; i++) {
-        const uint8_t *at = plane + (ptrdiff_t)(rows[FIRST] + i) * s->from[2] +
-                            (ptrdiff_t)columns[FIRST] * s->from[3];
+        const uint8_t *at = plane + (ptrdiff_t)(rows[FIRST] + i) * s->at.from[2] +
+                            (ptrdiff_t)columns[FIRST] * s->at.from[3];
         int32_t sum = 0;
-        for (int32_t j = 0; j < columns[COUNT]; j++, at += s->from[3]) {
+        for (int32_t j = 0; j < columns[COUNT]; j++, at += s->at.from[3]) {
             sum += *at * columns[WEIGHTS + j];
         }
         mixed += rounded(sum, bits[1]) * rows[WEIGHTS + i];
@@ -122,10 +121,10 @@ static void run_plane(const ember_upsample_u8_t *s, uint8_t *out, const uint8_t 
                       const uint32_t *bits) {
     const int32_t *rows = s->spans[0];
 
-    for (int32_t i = 0; i < s->sizes[2]; i++, rows += WEIGHTS + s->taps[0]) {
+    for (int32_t i = 0; i < s->at.sizes[2]; i++, rows += WEIGHTS + s->taps[0]) {
         const int32_t *columns = s->spans[1];
-        for (int32_t j = 0; j < s->sizes[3]; j++, columns += WEIGHTS + s->taps[1]) {
-            out[(ptrdiff_t)i * s->to[2] + (ptrdiff_t)j * s->to[3]] =
+        for (int32_t j = 0; j < s->at.sizes[3]; j++, columns += WEIGHTS + s->taps[1]) {
+            out[(ptrdiff_t)i * s->at.to[2] + (ptrdiff_t)j * s->at.to[3]] =
                 pixel(s, plane, rows, columns, bits);
         }
     }
@@ -134,11 +133,12 @@ static void run_plane(const ember_upsample_u8_t *s, uint8_t *out, const uint8_t 
 void ember_upsample_u8_run(const ember_upsample_u8_t *s) {
     const uint32_t bits[] = {fill(s, 0), fill(s, 1)};
 
-    for (int32_t n = 0; n < s->sizes[0]; n++) {
-        for (int32_t c = 0; c < s->sizes[1]; c++) {
-            run_plane(s, s->out + (ptrdiff_t)n * s->to[0] + (ptrdiff_t)c * s->to[1],
-                      s->in + (ptrdiff_t)n * s->from[0] + (ptrdiff_t)c * s->from[1],
-                      bits);
+    for (int32_t n = 0; n < s->at.sizes[0]; n++) {
+        for (int32_t c = 0; c < s->at.sizes[1]; c++) {
+            run_plane(
+                s, s->out + (ptrdiff_t)n * s->at.to[0] + (ptrdiff_t)c * s->at.to[1],
+                s->in + (ptrdiff_t)n * s->at.from[0] + (ptrdiff_t)c * s->at.from[1],
+                bits);
         }
     }
 }
@@ -155,20 +155,17 @@ ember_status_t ember_upsample_u8_prepare(ember_upsample_u8_t *s, ember_node_t *n
     s->in = (const uint8_t *)up->in.data;
     s->align = align;
     s->smooth = smooth;
-    memcpy(s->sizes, up->out.sizes, sizeof(s->sizes));
-    memcpy(s->in_size, up->in.sizes + 2, sizeof(s->in_size));
-    memcpy(s->to, up->out.strides, sizeof(s->to));
-    memcpy(s->from, up->in.strides, sizeof(s->from));
+    ember_upsample_places(&s->at, up);
     for (uint32_t d = 0; d < 2; d++) {
         s->step[d] = ember_upsample_wide_step(up, d, align);
         const double taps = smooth ? 2.0 * larger(s->step[d], 1.0) + 2.0 : 2.0;
-        const double most = (double)s->in_size[d] + 1.0; // no output mixes more
+        const double most = (double)s->at.in_size[d] + 1.0; // no output mixes more
         s->taps[d] = (int32_t)(taps < most ? taps : most);
         if (!(s->step[d] <= 1e9) || s->taps[d] > MOST_TAPS ||
-            s->sizes[2 + d] > MOST_TAPS) {
+            s->at.sizes[2 + d] > MOST_TAPS) {
             return ember_node_fail(node, EMBER_UNSUPPORTED, "upsample: size");
         }
-        words[d] = (size_t)s->sizes[2 + d] * (size_t)(WEIGHTS + s->taps[d]);
+        words[d] = (size_t)s->at.sizes[2 + d] * (size_t)(WEIGHTS + s->taps[d]);
     }
     if (words[0] > INT32_MAX / 16 || words[1] > INT32_MAX / 16) {
         return ember_node_fail(node, EMBER_UNSUPPORTED, "upsample: size");

@@ -10,11 +10,8 @@
 typedef struct ember_upsample_u8 {
     uint8_t *out;
     const uint8_t *in;
-    int32_t *spans[2];  // scratch: one for each output row and column
-    int32_t sizes[4];   // of the output
-    int32_t in_size[2]; // height and width
-    int32_t to[4];      // strides, bytes
-    int32_t from[4];
+    int32_t *spans[2]; // scratch: one for each output row and column
+    ember_upsample_places_t at;
     int32_t taps[2]; // most pixels that an output mixes
     double step[2];  // input pixels per output pixel
     bool align;

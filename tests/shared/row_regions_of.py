@@ -37,12 +37,22 @@ def largest_region(method: Method) -> Schedule:
     return max(every_region(method), key=lambda each: len(each.cascade.calls))
 
 
-def with_region(model: Model, method: Method, region: Schedule) -> Program:
+def unplaced(
+    model: Model, method: Method, region: Schedule
+) -> tuple[Program, tuple[int, ...]]:
+    """The program with a region, before that is placed, and the instruction that each
+    of its own came from."""
     new = rewrite.rewritten(method, [region], len(model.program.constants))
     constants = (*model.program.constants, *new.tables)
     made = replace(model.program, methods=(new.method,), constants=constants)
-    assert not [*check_rows.differences(method, made, new.method, new.order)]
-    plan = replan(new.method, KNOWN, check=False)
+    return made, new.order
+
+
+def with_region(model: Model, method: Method, region: Schedule) -> Program:
+    made, order = unplaced(model, method, region)
+    (new,) = made.methods
+    assert not [*check_rows.differences(method, made, new, order)]
+    plan = replan(new, KNOWN, check=False)
     placed = replace(made, methods=(plan.method,))
     assert check.problems(made, placed, KNOWN) == []
     return placed

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from ember.files.segments import align_up
 from ember.plan import traffic
 from ember.plan.rows import cascade, pieces, ranges, schedule, sharing, table
 from ember.plan.rows.cascade import Cascade
@@ -66,8 +67,9 @@ class Chooser:
     def choice(self) -> ChosenRows:
         """In the order of their calls; none where that lowers no peak."""
         by_end = self.ranges()
+        spare_sides = self._spare_sides()
         while True:
-            chosen = _chosen(by_end, self._spare_sides())
+            chosen = _chosen(by_end, spare_sides)
             wrong = [each for each in chosen if self._true(each) != each]
             if not wrong:
                 regions = [self._smallest(each) for each in chosen if each.by_rows]
@@ -185,8 +187,11 @@ class Chooser:
         return self.lives.room(self.lives.store_of[value])
 
     def _saved_by_slab(self, region: Schedule) -> int:
-        value, deltas = self._under(region.cascade), schedule.over_slab(region)
-        if value is None or not deltas:
+        value = self._under(region.cascade)
+        if value is None:
+            return 0
+        deltas = schedule.over_slab(region)
+        if not deltas:
             return 0
         inputs = enumerate(region.cascade.inputs)
         by = max(deltas[n] for n, each in inputs if each == value)
@@ -210,7 +215,7 @@ class Chooser:
         return self._shared(self._room(value), self._room(out), by)
 
     def _shared(self, source: int, target: int, by: int) -> int:
-        return source + target - max(-(-by // ALIGN) * ALIGN + source, target)
+        return source + target - max(align_up(by, ALIGN) + source, target)
 
 
 def _chosen(by_end: Sequence[Sequence[Range]], spare_sides: float) -> list[Range]:

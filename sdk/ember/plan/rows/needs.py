@@ -11,7 +11,7 @@ A step is two moments: that of its action, and that of early moves behind it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -105,12 +105,15 @@ def _of_run(
 
 
 def read_before(
-    cascade: Cascade, steps: Sequence[Action], inputs: Collection[int]
+    cascade: Cascade,
+    steps: Sequence[Action],
+    by_window: Mapping[int, Sequence[WindowUse]],
+    inputs: Collection[int],
 ) -> dict[int, int]:
-    """Of each window that is no row of another: bytes that all of these windows have
-    read of one input before its first use."""
+    """Of each window that is no row of another: bytes that all of the windows `inputs`
+    have read of one input before its first use."""
     read = dict.fromkeys(inputs, 0)
-    first = {number: own[0].step for number, own in uses(cascade, steps).items() if own}
+    first = {number: own[0].step for number, own in by_window.items() if own}
     begun: dict[int, list[int]] = {}
     for number, step in first.items():
         begun.setdefault(step, []).append(number)
@@ -171,7 +174,7 @@ class _Rows:
                 else:
                     self._read(row, now)
             before = use.step
-        return map(_joined, self.needed)
+        return (joined(times, apart=2) for times in self.needed)
 
     def _move(self, now: int) -> None:
         for row, since in enumerate(self.since):
@@ -196,14 +199,17 @@ class _Rows:
         self.since[row] = now
 
 
-def _joined(times: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(times):
-        if joined and first <= joined[-1][1] + 1:
-            joined[-1] = joined[-1][0], max(joined[-1][1], last)
+def joined(
+    ranges: Iterable[tuple[int, int]], apart: int
+) -> tuple[tuple[int, int], ...]:
+    """One in place of those that begin less than `apart` behind the end of another."""
+    wider: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if wider and first < wider[-1][1] + apart:
+            wider[-1] = wider[-1][0], max(wider[-1][1], last)
         else:
-            joined.append((first, last))
-    return tuple(joined)
+            wider.append((first, last))
+    return tuple(wider)
 
 
 def unmoving(cascade: Cascade) -> int | None:

@@ -62,9 +62,7 @@ class _Maker:
 
     def steps(self, *, whole_inputs: bool) -> tuple[Action, ...]:
         sink = len(self.cascade.calls) - 1
-        for number, window in enumerate(self.cascade.windows):
-            if number == sink:
-                self._advance(sink, window.image - 1)
+        self._advance(sink, self.cascade.windows[sink].image - 1)
         for number, window in enumerate(self.cascade.windows):
             if window.is_output:  # also rows that nobody in the cascade reads
                 self._advance(number, max(window.image - 1, self.newest[number]))
@@ -181,20 +179,18 @@ def over_slab(schedule: Schedule) -> Mapping[int, int]:
     if slab.unread < slab.size:
         return {}
     deltas: dict[int, int] = {}
+    uses = needs.uses(cascade, schedule.steps)
     for number, window in enumerate(cascade.windows[len(cascade.calls) :]):
         if window.planes > 1:
             continue
         own = [len(cascade.calls) + number]
-        deltas[number] = max(
-            (
-                slab.starts[begun] + cascade.windows[begun].room - read
-                for begun, read in needs.read_before(
-                    cascade, schedule.steps, own
-                ).items()
-                if read < sharing.image_bytes(window)
-            ),
-            default=0,
+        before = needs.read_before(cascade, schedule.steps, uses, own)
+        later = (
+            slab.starts[begun] + cascade.windows[begun].room - read
+            for begun, read in before.items()
+            if read < sharing.image_bytes(window)
         )
+        deltas[number] = max(later, default=0)
     return deltas
 
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ember.files.segments import align_up
 from ember.plan.rows import needs
 from ember.plan.rows.cascade import Cascade, Window
 from ember.plan.rows.needs import Action, WindowPart
@@ -70,14 +71,14 @@ class _Placer:
     ) -> None:
         self.windows = cascade.windows
         self.input = max((image_bytes(self.windows[n]) for n in under), default=0)
-        self.read = needs.read_before(cascade, steps, under) if under else {}
         self.uses = needs.uses(cascade, steps)
+        self.read = needs.read_before(cascade, steps, self.uses, under) if under else {}
         self.steps = len(steps)
+        may_move = needs.unmoving(cascade) is not None
         self.may_be_early = {
             number
             for number, uses in self.uses.items()
-            if needs.unmoving(cascade) is not None
-            and any(use.moves and use.by_call for use in uses)
+            if may_move and any(use.moves and use.by_call for use in uses)
         }
         self.parts: dict[_Moved, list[tuple[WindowPart, int]]] = {}
         self.known_gaps: dict[tuple[_Moved, _Moved], _Gaps] = {}
@@ -130,31 +131,33 @@ class _Placer:
             start = 0
             for first, last in taken:
                 if first < start < last:
-                    start = _aligned(last)
+                    start = align_up(last, ALIGN)
             offsets[window[0]] = start
             end = max(end, start + self.windows[window[0]].room)
         return _Placed(order, offsets, end, max(end, self.input + self._by(offsets)))
 
     def _by(self, offsets: Mapping[int, int]) -> int:
         """Bytes by which the input starts later than the slab."""
-        return _aligned(
-            max(
-                offsets[number] + self.windows[number].room - read
-                for number, read in self.read.items()
-                if read < self.input
-            )
-            if self.input
-            else 0
+        if not self.input:
+            return 0
+        later = (
+            offsets[number] + self.windows[number].room - read
+            for number, read in self.read.items()
+            if read < self.input
         )
+        return align_up(max(later), ALIGN)
 
     def _gaps(self, a: _Moved, b: _Moved) -> _Gaps:
         """By how many bytes b may not start later than a: between each two of these."""
         if (a, b) not in self.known_gaps:
-            gaps = _joined(
-                (mine.start - theirs.end, mine.end - theirs.start)
-                for mine, bits in self._parts(a)
-                for theirs, others in self._parts(b)
-                if bits & others
+            gaps = needs.joined(
+                (
+                    (mine.start - theirs.end, mine.end - theirs.start)
+                    for mine, bits in self._parts(a)
+                    for theirs, others in self._parts(b)
+                    if bits & others
+                ),
+                apart=0,
             )
             self.known_gaps[a, b] = gaps
             self.known_gaps[b, a] = tuple((-last, -first) for first, last in gaps[::-1])
@@ -181,20 +184,6 @@ class _Placer:
         return max(itertools.accumulate(change[step] for step in sorted(change)))
 
 
-def _joined(ranges: Iterable[tuple[int, int]]) -> _Gaps:
-    joined: list[tuple[int, int]] = []
-    for first, last in sorted(ranges):
-        if joined and first < joined[-1][1]:
-            joined[-1] = joined[-1][0], max(joined[-1][1], last)
-        else:
-            joined.append((first, last))
-    return tuple(joined)
-
-
 def image_bytes(window: Window) -> int:
     """Of the whole tensor."""
     return window.image * window.image_bytes
-
-
-def _aligned(size: int) -> int:
-    return -(-size // ALIGN) * ALIGN

@@ -7,16 +7,14 @@ of rows. What is expected comes from NumPy, of the whole image in float32, as Py
 describes it.
 """
 
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from numpy_cases import with_inputs, write
 from row_programs import ORDER, Network
 
-from ember import program
 from ember.files.tensors import DType
-from ember.model import Model
 from ember.program import types
 
 FOLDER = Path(__file__).parent
@@ -48,27 +46,6 @@ MIXES = (
 )
 
 
-def write(
-    name: str, model: Model, inputs: list[np.ndarray], output: np.ndarray, rtol: float
-) -> None:
-    folder = FOLDER / name
-    folder.mkdir(exist_ok=True)
-    (folder / "model.pte").write_bytes(program.write(model.program))
-    files = [f"in{number}.npy" for number in range(len(inputs))]
-    for file, array in zip(files, inputs, strict=True):
-        np.save(folder / file, array)
-    np.save(folder / "out0.npy", output)
-    run = {"method": "forward", "inputs": files, "outputs": ["out0.npy"]}
-    case = {"rtol": rtol, "atol": rtol, "runs": [run]}
-    (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
-
-
-def with_inputs(model: Model, *inputs: int) -> Model:
-    (method,) = model.program.methods
-    methods = (replace(method, inputs=inputs),)
-    return replace(model, program=replace(model.program, methods=methods))
-
-
 def number_of(start: int) -> None:
     net = Network(1, (1, 1, 1, 1), DType.INT32)
     operator = types.Operator("ember::row_number", "out")
@@ -77,7 +54,7 @@ def number_of(start: int) -> None:
     net.calls.append(types.KernelCall(index, (net.input, net.input)))
     given = np.full((1, 1, 1, 1), start, np.int32)
     model = with_inputs(net.model(net.input), net.input)
-    write(f"number_{start}", model, [given], given + 1, 0.0)
+    write(FOLDER / f"number_{start}", model, [given], given + 1)
 
 
 def places(
@@ -144,7 +121,7 @@ def mixed(mix: Mix, number: int) -> None:
     result = np.ascontiguousarray(whole[:, :, first : first + mix.factor])
     row = np.full((1, 1, 1, 1), mix.row + 1 if mix.told is None else mix.told, np.int32)
     model = with_inputs(net.model(out), given, told)
-    write(mix.name, model, [rows_of(image, mix.row), row], result, 1e-6)
+    write(FOLDER / mix.name, model, [rows_of(image, mix.row), row], result, 1e-6)
 
 
 for start in (0, 41):

@@ -6,16 +6,14 @@ No exporter writes these operators: the SDK makes them of pools in regions of ro
 is expected comes from NumPy, in float32 as the dialect's Python computes it.
 """
 
-import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy_cases import with_inputs, write
 from row_programs import Network
 
-from ember import program
 from ember.files.tensors import DType
-from ember.model import Model
 
 FOLDER = Path(__file__).parent
 
@@ -55,27 +53,6 @@ def call(net: Network, name: str, given: int, pool: Pool, to: int) -> float:
     return np.float32(multiplier) * np.float32(2.0) ** np.float32(shift - 31)
 
 
-def write(
-    name: str, model: Model, inputs: list[np.ndarray], output: np.ndarray
-) -> None:
-    folder = FOLDER / name
-    folder.mkdir(exist_ok=True)
-    (folder / "model.pte").write_bytes(program.write(model.program))
-    files = [f"in{number}.npy" for number in range(len(inputs))]
-    for file, array in zip(files, inputs, strict=True):
-        np.save(folder / file, array)
-    np.save(folder / "out0.npy", output)
-    run = {"method": "forward", "inputs": files, "outputs": ["out0.npy"]}
-    case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
-    (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
-
-
-def with_inputs(model: Model, *inputs: int) -> Model:
-    (method,) = model.program.methods
-    methods = (replace(method, inputs=inputs),)
-    return replace(model, program=replace(model.program, methods=methods))
-
-
 def sums_of(pool: Pool, number: int) -> None:
     net = Network(number, (1, pool.channels, 1, pool.columns))
     windows = (pool.columns - pool.kernel[1]) // pool.stride + 1
@@ -89,7 +66,7 @@ def sums_of(pool: Pool, number: int) -> None:
             item = x[..., window * pool.stride + column].astype(np.float32) + 7
             after[..., window] += item * scale
     model = with_inputs(net.model(sums), net.input, sums)
-    write(f"{pool.name}_sums", model, [x, before], after)
+    write(FOLDER / f"{pool.name}_sums", model, [x, before], after)
 
 
 def means_of(pool: Pool, number: int) -> None:
@@ -103,7 +80,7 @@ def means_of(pool: Pool, number: int) -> None:
     sums = (halves.astype(np.float32) * (scale * count / 2)).astype(np.float32)
     means = np.rint(sums / np.float32(count) / scale)
     result = np.clip(means - 7, -128, 127).astype(np.int8)
-    write(f"{pool.name}_means", net.model(y), [sums], result)
+    write(FOLDER / f"{pool.name}_means", net.model(y), [sums], result)
 
 
 for number, pool in enumerate(POOLS):

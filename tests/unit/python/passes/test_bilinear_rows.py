@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from float_row_programs import PLANES, FloatNetwork
 from row_programs import ORDER, apart
-from row_regions_of import largest_region, with_region
+from row_regions_of import largest_region, unplaced, with_region
 from small_programs import here
 
 from ember.model import Model
 from ember.plan.check import rows as check_rows
 from ember.plan.passes.execute import Executable, compare, scenarios
-from ember.plan.rows import forms, rewrite
-from ember.program import Method, Program, types
+from ember.plan.rows import forms
+from ember.program import Method, types
 
 NUMBER, BILINEAR = "ember::row_number.out", "ember::upsample_bilinear2d_rows.out"
 
@@ -118,17 +118,11 @@ def test_other_ratios_stay_whole() -> None:
 # ---- what the plan's check finds ---------------------------------------------------
 
 
-def small_region() -> tuple[Method, Program, tuple[int, ...]]:
+def small_program() -> tuple[Model, Method]:
     net = FloatNetwork(5, (1, 2, 6, 5))
     x = net.smoother(net.conv(net.input, 3))
     model = net.model(net.conv(x, 2))
-    method = apart(model)
-    new = rewrite.rewritten(
-        method, [largest_region(method)], len(model.program.constants)
-    )
-    constants = (*model.program.constants, *new.tables)
-    made = replace(model.program, methods=(new.method,), constants=constants)
-    return method, made, new.order
+    return model, apart(model)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +134,8 @@ def small_region() -> tuple[Method, Program, tuple[int, ...]]:
     ],
 )
 def test_a_node_that_mixes_other_rows_is_found(arg: int, other: types.Value) -> None:
-    method, made, order = small_region()
+    model, method = small_program()
+    made, order = unplaced(model, method, largest_region(method))
     (new,) = made.methods
     (node,) = (call for _, name, call in new.kernel_calls() if name == BILINEAR)
     values = list(new.values)
@@ -152,7 +147,7 @@ def test_a_node_that_mixes_other_rows_is_found(arg: int, other: types.Value) -> 
 
 
 def test_a_number_that_does_not_begin_anew_is_found() -> None:
-    method, made, order = small_region()
+    model, method = small_program()
     region = largest_region(method)
     number = next(n for n, call in enumerate(region.cascade.calls) if call.renewed)
     steps = tuple(
@@ -161,10 +156,6 @@ def test_a_number_that_does_not_begin_anew_is_found() -> None:
         if not (step.window == number and step.what == step.what.FILL)
     )
     assert len(steps) == len(region.steps) - 1
-    wrong = rewrite.rewritten(
-        method, [replace(region, steps=steps)], len(made.constants) - 1
-    )
-    constants = (*made.constants[:-1], *wrong.tables)
-    other = replace(made, methods=(wrong.method,), constants=constants)
-    found = [*check_rows.differences(method, other, wrong.method, order)]
+    wrong, order = unplaced(model, method, replace(region, steps=steps))
+    found = [*check_rows.differences(method, wrong, wrong.methods[0], order)]
     assert any("reads other rows" in fault for fault in found)

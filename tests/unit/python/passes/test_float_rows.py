@@ -14,6 +14,7 @@ from row_regions_of import (
     every_region,
     largest_region,
     some_give_the_same_bits,
+    unplaced,
     with_region,
 )
 from small_programs import CASES, KNOWN, here
@@ -24,7 +25,7 @@ from ember.model import Model
 from ember.plan import passes
 from ember.plan.check import rows as check_rows
 from ember.plan.passes.execute import Executable, compare, scenarios
-from ember.plan.rows import forms, reads, rewrite
+from ember.plan.rows import forms, reads
 from ember.plan.rows.schedule import What
 from ember.program import Method, Program, types
 
@@ -159,12 +160,8 @@ def small_region(
     x = net.larger(net.avg_pool(net.relu(net.conv(net.input, 4)), 3, 1, 1))
     model = net.model(net.max_pool(net.turned(x, 4), 2, 2))
     method = apart(model)
-    new = rewrite.rewritten(
-        method, [largest_region(method)], len(model.program.constants)
-    )
-    constants = (*model.program.constants, *new.tables)
-    made = replace(model.program, methods=(new.method,), constants=constants)
-    return model, method, made, new.order
+    made, origins = unplaced(model, method, largest_region(method))
+    return model, method, made, origins
 
 
 def test_rows_in_another_order_are_found() -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from row_networks import inception_like
 from row_programs import Network, apart
+from row_regions_of import unplaced
 from small_programs import KNOWN, here
 
 from ember import program
@@ -17,7 +18,7 @@ from ember.plan.check import rows as check_rows
 from ember.plan.passes import edit, rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.plan.replan import replan
-from ember.plan.rows import choose, rewrite
+from ember.plan.rows import choose
 from ember.plan.rows.lives import RowLives
 from ember.plan.rows.schedule import Schedule
 from ember.program import KernelCall, Method, Program, types
@@ -54,12 +55,8 @@ def whole_region(method: Method) -> Schedule:
 def by_rows(model: Model) -> tuple[Program, Method, tuple[int, ...]]:
     """With a region of all calls: the program, and its method before it was placed."""
     method = apart(model)
-    new = rewrite.rewritten(
-        method, [whole_region(method)], len(model.program.constants)
-    )
-    constants = (*model.program.constants, *new.tables)
-    made = replace(model.program, methods=(new.method,), constants=constants)
-    return made, method, new.order
+    made, order = unplaced(model, method, whole_region(method))
+    return made, method, order
 
 
 def names(method: Method) -> list[str]:
@@ -146,8 +143,6 @@ def test_sums_that_do_not_begin_anew_are_found() -> None:
     assert len(clears) == 3  # rows of windows
     for at in clears:
         wrong = replace(region, steps=region.steps[:at] + region.steps[at + 1 :])
-        new = rewrite.rewritten(method, [wrong], len(model.program.constants))
-        constants = (*model.program.constants, *new.tables)
-        made = replace(model.program, methods=(new.method,), constants=constants)
-        found = [*check_rows.differences(method, made, new.method, new.order)]
+        made, order = unplaced(model, method, wrong)
+        found = [*check_rows.differences(method, made, made.methods[0], order)]
         assert any("reads other rows" in fault for fault in found)

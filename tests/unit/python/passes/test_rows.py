@@ -13,7 +13,13 @@ import pytest
 from float_row_programs import residual_floats
 from row_networks import mobilenet_v1, mobilenet_v2, resnet_like
 from row_programs import Network, apart, random_network, u_network
-from row_regions_of import every_region, some_give_the_same_bits, with_region
+from row_regions_of import (
+    every_region,
+    largest_region,
+    some_give_the_same_bits,
+    unplaced,
+    with_region,
+)
 from small_programs import CASES, KNOWN, general, here
 
 from ember import boards, cli
@@ -26,7 +32,7 @@ from ember.plan.check import rows as check_rows
 from ember.plan.passes import edit, rows
 from ember.plan.passes.execute import Computer, Executable, compare, scenarios
 from ember.plan.replan import replan
-from ember.plan.rows import cascade, choose, forms, rewrite, row_regions, schedule
+from ember.plan.rows import cascade, choose, forms, row_regions, schedule
 from ember.plan.rows.lives import RowLives
 from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
 from ember.program import Program, types
@@ -45,7 +51,7 @@ def test_what_goes_down_and_up_again_is_one_region(turn: tuple[int, int, int]) -
     waits in windows."""
     model = u_network(sum(turn), *turn)
     method = apart(model)
-    region = max(every_region(method), key=lambda each: len(each.cascade.calls))
+    region = largest_region(method)
     assert len(region.cascade.calls) == len(method.instructions)
     made = with_region(model, method, region)
     old = Executable(model.program, model.content)
@@ -59,28 +65,26 @@ def test_rows_of_a_transposed_convolution_are_checked(
     """A node with another padding, stride or dilation sees other rows by other taps."""
     model = u_network(4, *turn)
     method = apart(model)
-    region = max(every_region(method), key=lambda each: len(each.cascade.calls))
-    new = rewrite.rewritten(method, [region], len(model.program.constants))
-    constants = (*model.program.constants, *new.tables)
-    made = replace(model.program, methods=(new.method,), constants=constants)
-    assert not [*check_rows.differences(method, made, new.method, new.order)]
-    names = [(i, name) for i, name, _ in new.method.kernel_calls()]
+    made, order = unplaced(model, method, largest_region(method))
+    (new,) = made.methods
+    assert not [*check_rows.differences(method, made, new, order)]
+    names = [(i, name) for i, name, _ in new.kernel_calls()]
     index = next(i for i, name in names if "transpose" in name)
-    node = new.method.instructions[index]
+    node = new.instructions[index]
     assert isinstance(node, types.KernelCall)
     for arg in (3, 4, 5, 6):
-        items = new.method.int_list(new.method.values[node.args[arg]])  # type: ignore[arg-type]
+        items = new.int_list(new.values[node.args[arg]])  # type: ignore[arg-type]
         assert items is not None
         for changed_to in ((items[0] + 1, items[1]), (items[0], items[1] + 1)):
             if arg == 5 and changed_to[0] != items[0]:
                 continue  # its rows then do not fit, which prepare() finds
-            values = list(new.method.values)
+            values = list(new.values)
             numbers = tuple(range(len(values), len(values) + 2))
             values += [types.Int(number) for number in changed_to]
             values[node.args[arg]] = types.IntList(numbers)
-            wrong = replace(new.method, values=tuple(values))
+            wrong = replace(new, values=tuple(values))
             other = replace(made, methods=(wrong,))
-            faults = [*check_rows.differences(method, other, wrong, new.order)]
+            faults = [*check_rows.differences(method, other, wrong, order)]
             assert any("other rows" in fault for fault in faults), (arg, changed_to)
 
 
@@ -144,16 +148,14 @@ def test_a_wrong_schedule_is_found(kind: str) -> None:
     does not find does no harm."""
     model = resnet_like()
     method = apart(model)
-    region = max(every_region(method), key=lambda each: len(each.cascade.calls))
+    region = largest_region(method)
     old = Executable(model.program, model.content)
     harmless = tried = 0
     for at in range(0, len(region.steps) - 1, 11):
         wrong = replace(region, steps=changed(region, at, kind))
-        new = rewrite.rewritten(method, [wrong], len(model.program.constants))
-        constants = (*model.program.constants, *new.tables)
-        made = replace(model.program, methods=(new.method,), constants=constants)
+        made, order = unplaced(model, method, wrong)
         tried += 1
-        if not any(check_rows.differences(method, made, new.method, new.order)):
+        if not any(check_rows.differences(method, made, made.methods[0], order)):
             harmless += 1
             new_one = Executable.of(made)
             assert compare(here(), old, new_one, scenarios(model)) == "same", at
