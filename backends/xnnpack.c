@@ -48,6 +48,8 @@ static bool same_datatype(uint32_t datatype, uint32_t dtype) {
         return dtype == EMBER_F32;
     case XNN_F16:
         return dtype == EMBER_F16;
+    case XNN_BF16:
+        return dtype == EMBER_BF16;
     case XNN_QS8:
         return dtype == EMBER_S8;
     default:

@@ -57,7 +57,7 @@ function(ember_board_of variable given)
                         "use another build folder with -DEMBER_BOARD=${given}")
   elseif(given AND NOT given MATCHES "^host" AND NOT CMAKE_CROSSCOMPILING)
     get_property(folder GLOBAL PROPERTY EMBER_CMAKE_DIR)
-    message(FATAL_ERROR "this project is configured for this computer, not for ${given}: "
+    message(FATAL_ERROR "this project is configured for the host, not for ${given}: "
                         "give -DCMAKE_TOOLCHAIN_FILE=${folder}/board.cmake "
                         "-DEMBER_BOARD=${given}")
   endif()

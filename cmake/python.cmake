@@ -5,7 +5,7 @@ if(EXISTS "${CMAKE_CURRENT_LIST_DIR}/../sdk/ember")
   get_filename_component(ember_package "${CMAKE_CURRENT_LIST_DIR}/../sdk" ABSOLUTE)
   set(ember_bin "${CMAKE_CURRENT_LIST_DIR}/../.venv/bin") # `make setup` made it
 else()
-  # An installed package lies in lib/pythonX.Y/site-packages/ember/_data/cmake.
+  # An installed package is in lib/pythonX.Y/site-packages/ember/_data/cmake.
   get_filename_component(ember_package "${CMAKE_CURRENT_LIST_DIR}/../../.." ABSOLUTE)
   set(ember_bin "${ember_package}/../../../bin")
 endif()

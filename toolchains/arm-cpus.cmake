@@ -69,11 +69,10 @@ if(ember_core MATCHES "ARM_ARCH_ISA_THUMB 1")
   # Such a core jumps by a table behind a call, of which no bound of the stack is known.
   string(APPEND EMBER_CPU_OPTIONS " -fno-jump-tables")
 endif()
-# The runtime is always compiled by GCC. Its loops shall stay loops, not become calls of
-# strlen and memset; counted loops, conditional instructions, addresses that are computed
-# anew for each use, constants that are kept in registers, ends of functions that are
-# shared or reordered, and paths with copies of what they share are larger; knowing what
-# a pointer may lead to saves loads.
+# The runtime is always compiled by GCC. Its loops must stay loops, not become calls of
+# strlen and memset. Counted loops, conditional instructions, addresses computed again for
+# each use, constants kept in registers, shared or reordered ends of functions, and
+# duplicated paths take more code. Alias analysis saves loads.
 set(EMBER_CORE_OPTIONS -fno-tree-loop-distribute-patterns -fno-branch-count-reg
                        -fno-if-conversion -fno-forward-propagate
                        -fno-move-loop-invariants -fno-tree-tail-merge

@@ -6,6 +6,14 @@ list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES EMBER_SANITIZE)
 set(EMBER_MODELS ON)
 
 find_program(CMAKE_C_COMPILER NAMES cc gcc clang REQUIRED)
+# CMake 3.31 with GCC 14 does not find out by itself where Debian has libraries.
+execute_process(COMMAND ${CMAKE_C_COMPILER} -print-multiarch ERROR_QUIET
+                OUTPUT_VARIABLE host_triple OUTPUT_STRIP_TRAILING_WHITESPACE)
+if(host_triple)
+  set(CMAKE_C_LIBRARY_ARCHITECTURE ${host_triple})
+  set(CMAKE_LIBRARY_ARCHITECTURE ${host_triple})
+endif()
+
 set(host_flags "-fno-pie")
 set(host_link "-no-pie -Wl,--gc-sections")
 if(EMBER_SANITIZE)

@@ -53,8 +53,8 @@ def case_of(name: str, images: np.ndarray) -> Case:
 
 def answers(case: Case, board: str) -> tuple[np.ndarray, int | None]:
     """The digit that the board sees in each image, and instructions of an image."""
-    found, count = testing.outputs(case, boards.load(board))
-    logits = [one[0] for one in found]
+    outputs, count = testing.outputs(case, boards.load(board))
+    logits = [output[0] for output in outputs]
     digits = [int(x.array.argmax()) for x in logits if isinstance(x, CaseTensor)]
     return np.array(digits), None if count is None else count // len(digits)
 
@@ -64,7 +64,7 @@ def measure(board: str) -> list[Accuracy]:
     images = np.load(FOLDER / "test_images.npy")
     labels = np.load(FOLDER / "test_labels.npy")
     target = "m55" if "mve" in boards.load(board).isa else "m4"
-    found: list[Accuracy] = []
+    accuracies: list[Accuracy] = []
     first: np.ndarray | None = None
     names = ("digits", f"digits_int8_{target}", "digits_int4", "digits_int16")
     for name in names:
@@ -73,8 +73,8 @@ def measure(board: str) -> list[Accuracy]:
         first = seen if first is None else first
         right, same = int((seen == labels).sum()), int((seen == first).sum())
         size = len(case.content)
-        found.append(Accuracy(board, name, right, len(labels), same, size, count))
-    return found
+        accuracies.append(Accuracy(board, name, right, len(labels), same, size, count))
+    return accuracies
 
 
 def main() -> int:
@@ -83,19 +83,24 @@ def main() -> int:
     parser.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     options = parser.parse_args()
     try:
-        found = [one for board in options.boards for one in measure(board)]
+        accuracies = [
+            accuracy for board in options.boards for accuracy in measure(board)
+        ]
     except SdkError as error:
         print(f"accuracy: {error.what}", file=sys.stderr)
         return 1
     columns = (">right", ">accuracy", ">as float32", ">bytes", ">instructions")
     table = output.table("board", "model", *columns)
-    for one in found:
-        numbers = (f"{one.right} of {one.images}", f"{one.right / one.images:.2%}")
-        count = "-" if one.instructions is None else f"{one.instructions:,}"
-        row = (str(one.agreeing), f"{one.bytes:,}", count)
-        table.add_row(one.board, one.model, *numbers, *row)
+    for accuracy in accuracies:
+        numbers = (
+            f"{accuracy.right} of {accuracy.images}",
+            f"{accuracy.right / accuracy.images:.2%}",
+        )
+        count = "-" if accuracy.instructions is None else f"{accuracy.instructions:,}"
+        row = (str(accuracy.agreeing), f"{accuracy.bytes:,}", count)
+        table.add_row(accuracy.board, accuracy.model, *numbers, *row)
     output.console(options.json).print(table)
-    output.write_json([asdict(one) for one in found], options.json)
+    output.write_json([asdict(accuracy) for accuracy in accuracies], options.json)
     return 0
 
 

@@ -89,7 +89,7 @@ def evaluate_all(asked: Sequence[tuple[str, str]]) -> list[Row]:
 def missing(facts: Any) -> str:
     """What the line of JSON lacks, in a sentence; empty when nothing."""
     if not isinstance(facts, dict):
-        return "printed JSON that is no object"
+        return "printed JSON that is not an object"
     wrong = [key for key, kind in KEYS.items() if not isinstance(facts.get(key), kind)]
     counts = [facts.get(key, "") for key in COUNTED]
     wrong += [
@@ -150,8 +150,8 @@ def _count(value: Any) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--board", metavar="NAME", help="this one alone")
-    parser.add_argument("--train", action="store_true", help="data and weights anew")
+    parser.add_argument("--board", metavar="NAME", help="only this board")
+    parser.add_argument("--train", action="store_true", help="data and weights, too")
     parser.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     options = parser.parse_args(arguments)
     try:

@@ -26,9 +26,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
-from ember import build, cases
+from ember import cases
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import Built, Options, build
 from ember.run import run
 from ember.toolchain import emulator
 
@@ -57,9 +58,9 @@ def certify(path: Path, board: str) -> dict[str, Any]:
     """Bytes of RAM of one firmware: bounds, and used by one run. SdkError when memory
     of the method is not what was planned."""
     case = inputs.of_case(path)
-    options = build.Options(methods=(case.method,) if case and case.method else ())
+    options = Options(methods=(case.method,) if case and case.method else ())
     with tempfile.TemporaryDirectory() as folder:
-        built = build.build(path, board, out=Path(folder), options=options)
+        built = build(path, board, out=Path(folder), options=options)
         method = built.methods[0]
         given = inputs.lay_out(method, case.given) if case else inputs.zeros(method)
         log = run.run(built, given, trace=False)
@@ -75,7 +76,7 @@ def certify(path: Path, board: str) -> dict[str, Any]:
     }
 
 
-def _memory(path: Path, built: build.Built, options: build.Options) -> dict[str, int]:
+def _memory(path: Path, built: Built, options: Options) -> dict[str, int]:
     """Bytes of arena and scratch: planned, and what a run between guards took."""
     (arena,) = (r for r in built.plan["regions"] if r["role"] == "method")
     scratch = built.plan["scratch"]
@@ -86,12 +87,14 @@ def _memory(path: Path, built: build.Built, options: build.Options) -> dict[str,
             f'#include "{_GUARDS}"\n'
         )
         guarded = replace(options, app=app, messages=True)
-        made = build.build(path, built.board.name, out=app.parent, options=guarded)
-        said = emulator.run(made.board, made.firmware).check("running between guards")
-    found = _SAID.search(said.text)
-    if found is None:
+        firmware = build(path, built.board.name, out=app.parent, options=guarded)
+        said = emulator.run(firmware.board, firmware.firmware).check(
+            "running between guards"
+        )
+    match = _SAID.search(said.text)
+    if match is None:
         raise SdkError(f"the firmware between guards says {said.text!r}")
-    taken, asked, written, highest = map(int, found.groups())
+    taken, asked, written, highest = map(int, match.groups())
     planned = _scratch_of_delegates(built.plan)
     if (taken, asked) != (arena["bytes"], scratch) or planned > scratch:
         raise SdkError(
@@ -109,7 +112,10 @@ def _memory(path: Path, built: build.Built, options: build.Options) -> dict[str,
 
 
 def _scratch_of_delegates(plan: dict[str, Any]) -> int:
-    return max((one["values"] + one["work"] for one in plan["delegates"]), default=0)
+    return max(
+        (delegate["values"] + delegate["work"] for delegate in plan["delegates"]),
+        default=0,
+    )
 
 
 def main() -> int:
@@ -121,18 +127,18 @@ def main() -> int:
     args = parser.parse_args()
     rows, failed = [], 0
     for board in args.board or (DELEGATES if args.delegates else BOARDS):
-        for found in cases.find(args.paths):
+        for location in cases.find(args.paths):
             try:
-                row = certify(found.path, board)
+                row = certify(location.path, board)
             except SdkError as error:
                 failed += 1
-                print(f"{board} {found.name}: {error}", flush=True)
+                print(f"{board} {location.name}: {error}", flush=True)
                 continue
             rows.append(row)
             ratio = row["calls"] / row["used"]
             memory = row["memory"]
             print(
-                f"{board} {found.name}: bound {row['bound']:,}, calls"
+                f"{board} {location.name}: bound {row['bound']:,}, calls"
                 f" {row['calls']:,} = {ratio:.3f} x {row['used']:,} used;"
                 f" arena {memory['arena']:,}, scratch {memory['scratch']:,} as planned,"
                 f" {memory['written']:,} written, packed {memory['packed']:,}",

@@ -41,7 +41,7 @@ broad() {
 # Without compilers of firmware and emulators.
 quick() {
     pytest -m "not export and not broad and not long and not slow and not qemu" \
-        tests/unit tests/conformance tests/docs
+        tests/unit tests/ops tests/docs
 }
 
 # What C tests decide of the core; may only grow.

@@ -54,7 +54,7 @@ def listed(file: str) -> Iterator[str]:
 
 def name_of(overload: torch._ops.OpOverload) -> str:
     name = overload._schema.overload_name
-    return overload._schema.name + (f".{name}" if name else "")
+    return f"{overload._schema.name}.{name}".rstrip(".")
 
 
 def core() -> Iterator[str]:
@@ -62,16 +62,20 @@ def core() -> Iterator[str]:
     for name in dir(torch.ops.aten):
         packet = getattr(torch.ops.aten, name)
         for overload in packet.overloads() if hasattr(packet, "overloads") else ():
-            one = getattr(packet, overload)
-            if torch.Tag.core in one.tags:
-                yield written(one)
+            overload_of = getattr(packet, overload)
+            if torch.Tag.core in overload_of.tags:
+                yield written(overload_of)
 
 
 def inputs(overload: torch._ops.OpOverload) -> list[str]:
     """What a call needs that is not an output or an option of tensors."""
     skipped = {"dtype", "layout", "device", "pin_memory", "memory_format"}
     arguments = overload._schema.arguments
-    return [one.name for one in arguments if not one.is_out and one.name not in skipped]
+    return [
+        argument.name
+        for argument in arguments
+        if not argument.is_out and argument.name not in skipped
+    ]
 
 
 def written(overload: torch._ops.OpOverload) -> str:
@@ -83,10 +87,10 @@ def written(overload: torch._ops.OpOverload) -> str:
     for kind in (base, f"{base}_copy"):
         packet = getattr(torch.ops.aten, kind, None)
         for other in packet.overloads() if packet else ():
-            one = getattr(packet, other)
-            is_out = any(argument.is_out for argument in one._schema.arguments)
-            if is_out and inputs(one) == inputs(overload):
-                return name_of(one)
+            overload_of = getattr(packet, other)
+            is_out = any(argument.is_out for argument in overload_of._schema.arguments)
+            if is_out and inputs(overload_of) == inputs(overload):
+                return name_of(overload_of)
     return name
 
 

@@ -11,6 +11,7 @@ status 1 when a board gets an image wrong that PyTorch gets right.
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
 from collections.abc import Sequence
@@ -19,10 +20,11 @@ from dataclasses import dataclass
 import numpy as np
 from rich.console import Console
 
-from ember import build, output, paths
+from ember import output, paths
 from ember.cases import inputs
 from ember.cli.reports.builds import memory_table
 from ember.errors import SdkError
+from ember.firmware import build
 from ember.run import run
 from ember.run.run import RunLog
 
@@ -53,60 +55,66 @@ def images() -> list[Image]:
     ]
 
 
-def show_images(console: Console, found: Sequence[Image]) -> None:
+def show_images(console: Console, pictures: Sequence[Image]) -> None:
     """The images side by side, two characters a pixel."""
-    for start in range(0, len(found), PER_ROW):
+    for start in range(0, len(pictures), PER_ROW):
         shades = [
-            np.rint(one.pixels[0, 0] * (len(SHADES) - 1)).astype(int)
-            for one in found[start : start + PER_ROW]
+            np.rint(picture.pixels[0, 0] * (len(SHADES) - 1)).astype(int)
+            for picture in pictures[start : start + PER_ROW]
         ]
         for row in range(8):
-            line = "".join(SHADES[shade] * 2 for one in shades for shade in one[row])
+            line = "".join(
+                SHADES[shade] * 2 for picture in shades for shade in picture[row]
+            )
             console.print(line.rstrip(), markup=False)
         console.print()
 
 
-def execute(console: Console, board: str, found: Sequence[Image]) -> list[RunLog]:
+def execute(console: Console, board: str, pictures: Sequence[Image]) -> list[RunLog]:
     """Build for `board` and run every image; nodes are counted for the first."""
     folder = paths.root() / "examples" / "models" / "digits"
     out = paths.root() / "build" / "demo" / board
     console.print(f"building for {board}")
     started = time.monotonic()
-    built = build.build(folder / "digits.pte", board, out=out)
+    built = build(folder / "digits.pte", board, out=out)
     console.print(f"  built in {time.monotonic() - started:.1f} s", end="")
     started = time.monotonic()
     logs = [
-        run.run(built, inputs.lay_out(built.methods[0], [one.pixels]), trace=index == 0)
-        for index, one in enumerate(found)
+        run.run(
+            built, inputs.lay_out(built.methods[0], [picture.pixels]), trace=index == 0
+        )
+        for index, picture in enumerate(pictures)
     ]
-    console.print(f", ran {len(found)} images in {time.monotonic() - started:.1f} s")
+    console.print(f", ran {len(pictures)} images in {time.monotonic() - started:.1f} s")
     return logs
 
 
 def logits(log: RunLog) -> np.ndarray:
-    (found,) = log.arrays()
-    assert isinstance(found, np.ndarray)
-    return found
+    (array,) = log.arrays()
+    assert isinstance(array, np.ndarray)
+    return array
 
 
 def show_predictions(
-    console: Console, found: Sequence[Image], logs: dict[str, list[RunLog]]
+    console: Console, pictures: Sequence[Image], logs: dict[str, list[RunLog]]
 ) -> int:
     """Labels against predictions; how many are worse than PyTorch's."""
     table = output.table(">label", ">PyTorch", *(f">{board}" for board in logs), "")
     worse = 0
-    for index, one in enumerate(found):
-        torch_says = int(one.expected.argmax())
+    for index, picture in enumerate(pictures):
+        torch_says = int(picture.expected.argmax())
         says = [int(logits(of_board[index]).argmax()) for of_board in logs.values()]
-        wrong = torch_says == one.label and any(word != one.label for word in says)
+        wrong = torch_says == picture.label and any(
+            word != picture.label for word in says
+        )
         worse += wrong
         verdict = "[red]WRONG[/]" if wrong else "[green]ok[/]"
-        table.add_row(str(one.label), str(torch_says), *map(str, says), verdict)
+        table.add_row(str(picture.label), str(torch_says), *map(str, says), verdict)
     console.print(table)
     for board, of_board in logs.items():
         most = max(
-            float(np.abs(logits(log) - one.expected).max())
-            for log, one in zip(of_board, found, strict=True)
+            float(np.abs(logits(log) - picture.expected).max())
+            for log, picture in zip(of_board, pictures, strict=True)
         )
         console.print(f"{board}: logits differ from PyTorch's by at most {most:.1e}")
     return worse
@@ -116,7 +124,7 @@ def show_sizes(console: Console, logs: dict[str, list[RunLog]]) -> None:
     sizes = [of_board[0].built.sizes["size"] for of_board in logs.values()]
     table = output.table("bytes", *(f">{board}" for board in logs))
     for name in SECTIONS:
-        table.add_row(name, *(f"{one[name]:,}" for one in sizes))
+        table.add_row(name, *(f"{size[name]:,}" for size in sizes))
     console.print(table)
     for board, of_board in logs.items():
         first = of_board[0]
@@ -131,13 +139,22 @@ def show_counts(console: Console, logs: dict[str, list[RunLog]]) -> None:
     """Instructions of the first image, node by node."""
     firsts = [of_board[0] for of_board in logs.values()]
     table = output.table("instructions", *(f">{board}" for board in logs))
-    nodes = zip(*(one.nodes for one in firsts), strict=True)
-    for same in nodes:
-        name = same[0].op.removeprefix("aten::").removesuffix(".out")
-        table.add_row(f"  {name}", *(_count(one.instructions) for one in same))
-    table.add_row("execute", *(_count(one.execute) for one in firsts))
-    table.add_row("load, once", *(_count(one.load) for one in firsts))
+    nodes = [_named_nodes(log) for log in firsts]
+    for name in dict.fromkeys(name for of_board in nodes for name in of_board):
+        table.add_row(f"  {name}", *(_count(of_board.get(name)) for of_board in nodes))
+    table.add_row("execute", *(_count(log.execute) for log in firsts))
+    table.add_row("load, once", *(_count(log.load) for log in firsts))
     console.print(table)
+
+
+def _named_nodes(log: RunLog) -> dict[str, int | None]:
+    """Instructions by operator, numbered where one comes again: boards differ."""
+    counts: dict[str, int | None] = {}
+    for node in log.nodes:
+        name = node.op.removeprefix("aten::").removesuffix(".out")
+        names = itertools.chain([name], (f"{name} {n}" for n in itertools.count(2)))
+        counts[next(free for free in names if free not in counts)] = node.instructions
+    return counts
 
 
 def _count(number: int | None) -> str:
@@ -147,26 +164,26 @@ def _count(number: int | None) -> str:
 def main() -> int:
     boards = sys.argv[1:] or BOARDS
     console = output.console()
-    found = images()
+    pictures = images()
     console.print("[bold]Digits that the network never saw:[/]\n")
-    show_images(console, found)
+    show_images(console, pictures)
     try:
-        logs = {board: execute(console, board, found) for board in boards}
+        logs = {board: execute(console, board, pictures) for board in boards}
     except SdkError as error:
         hint = f"\n  hint: {error.hint}" if error.hint else ""
         print(f"\ndemo: {error.what}{hint}", file=sys.stderr)
         return 1
     console.print()
-    worse = show_predictions(console, found, logs)
+    worse = show_predictions(console, pictures, logs)
     console.print()
     show_sizes(console, logs)
     console.print()
     show_counts(console, logs)
     if worse:
-        console.print(f"\n[red]{worse} of {len(found)} images are read wrong[/]")
+        console.print(f"\n[red]{worse} of {len(pictures)} images are read wrong[/]")
         return 1
     where = " and ".join(boards)
-    console.print(f"\n[green]{len(found)} images are read right on {where}[/]")
+    console.print(f"\n[green]{len(pictures)} images are read right on {where}[/]")
     return 0
 
 

@@ -33,25 +33,25 @@ HEAD = """\
 def listed(*files: str) -> set[str]:
     """Operators of kernel lists of the executorch package."""
     folder = importlib.resources.files("executorch") / "kernels"
-    found = set()
+    names = set()
     for file in files:
         for entry in yaml.safe_load((folder / file).read_text(encoding="utf-8")):
             name = (entry.get("op") or entry["func"]).split("(")[0]
-            found.add(name if "::" in name else f"aten::{name}")
-    return found
+            names.add(name if "::" in name else f"aten::{name}")
+    return names
 
 
 def core() -> dict[str, str]:
     """Core ATen overloads, each with the name that programs have for it."""
-    found = {}
+    names = {}
     for name in dir(torch.ops.aten):
         packet = getattr(torch.ops.aten, name)
         for overload in getattr(packet, "overloads", list)():
             operator = getattr(packet, overload)
             if torch.Tag.core in operator.tags:
                 short = operator._schema.overload_name
-                found[f"aten::{name}" + (f".{short}" if short else "")] = out(operator)
-    return found
+                names[f"aten::{name}" + (f".{short}" if short else "")] = out(operator)
+    return names
 
 
 def out(operator: torch._ops.OpOverload) -> str:
@@ -70,12 +70,12 @@ def out(operator: torch._ops.OpOverload) -> str:
 
 def sibling(operator: torch._ops.OpOverload) -> str | None:
     """An out variant with the same arguments."""
-    wanted = [str(one.type) for one in operator._schema.arguments]
+    wanted = [str(argument.type) for argument in operator._schema.arguments]
     for other in operator.overloadpacket.overloads():
         schema = getattr(operator.overloadpacket, other)._schema
-        given = [one for one in schema.arguments if not one.is_out]
+        given = [argument for argument in schema.arguments if not argument.is_out]
         named = len(given) < len(schema.arguments) and not schema.name.endswith("_")
-        if named and [str(one.type) for one in given] == wanted:
+        if named and [str(argument.type) for argument in given] == wanted:
             return f"{schema.name}.{schema.overload_name}"
     return None
 
@@ -85,7 +85,7 @@ def main() -> int:
     quantized = listed("quantized/quantized.yaml")
     registered = set(Runtime.get().operator_registry.operator_names)
     aten = {"aten::_local_scalar_dense", "aten::sym_numel", "aten::sym_size.int"}
-    prim = {one for one in registered if one.startswith("executorch_prim::")} | aten
+    prim = {name for name in registered if name.startswith("executorch_prim::")} | aten
     data = {
         "portable": sorted(portable),
         "quantized": sorted(quantized),

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes tools/requirements*.lock anew: the newest versions that pyproject.toml allows of
+# Makes tools/requirements*.lock again: the newest versions that pyproject.toml allows of
 # what tools/setup.sh installs, for every platform, with the hashes of their files.
-#   tools/lock.sh [PACKAGE...]     moves these packages alone; without names, all
+#   tools/lock.sh [PACKAGE...]     moves only these packages; without names, all
 set -euo pipefail
 cd "$(dirname "$0")/.."
 place=$(mktemp -d)

@@ -24,11 +24,14 @@ HEAD = """\
 # Command line
 
 Exit status of every command: 0 success, 1 the thing failed, 2 the command was used
-wrongly. An error is one sentence on the standard error, with a hint below it where
-there is a remedy. Without a terminal no progress is shown and lines are 80 wide.
+wrongly. An error is one sentence on the standard error, followed by a hint if there is
+a remedy. Without a terminal, no progress is shown and lines are 80 characters wide.
 
-`--json FILE` also writes what the command found as JSON. With `-` the JSON alone is on
-the standard output; `ember test` then shows its lines on the standard error.
+`--json FILE` also writes the result as JSON. With `-`, the standard output has only the
+JSON; `ember test` then shows its lines on the standard error.
+
+`ember --install-completion` teaches your shell to complete commands, options and
+boards.
 
 The compiled libraries, test runners and the emulator plugin are kept in
 `$EMBER_CACHE`, else `$XDG_CACHE_HOME/ember`, else `~/.cache/ember`.
@@ -45,18 +48,22 @@ def commands() -> str:
 def _section(verb: str, line: str) -> str:
     app: Any = typer.main.get_command(cli._app(verb))
     params = app.commands[verb].params
-    arguments = [one for one in params if one.param_type_name == "argument"]
-    options = [one for one in params if one.param_type_name == "option"]
+    arguments = [param for param in params if param.param_type_name == "argument"]
+    options = [param for param in params if param.param_type_name == "option"]
     usage = " ".join(
         [
             f"ember {verb}",
-            *(_metavar(one) for one in arguments),
-            *(f"{_flag(one)} {_metavar(one)}" for one in options if one.required),
+            *(_metavar(param) for param in arguments),
+            *(
+                f"{_flag(param)} {_metavar(param)}"
+                for param in options
+                if param.required
+            ),
             "[options]",
         ]
     )
-    rows = [f"| `{_metavar(one)}` | {one.help} |" for one in arguments]
-    rows += [f"| {_option(one)} | {_help(one)} |" for one in options]
+    rows = [f"| `{_metavar(param)}` | {param.help} |" for param in arguments]
+    rows += [f"| {_option(param)} | {_help(param)} |" for param in options]
     table = "\n".join(["| | |", "|---|---|", *rows])
     return f"## ember {verb}\n\n{line}\n\n    {usage}\n\n{table}\n"
 
@@ -77,11 +84,11 @@ def _option(option: Any) -> str:
 def _help(option: Any) -> str:
     default = option.default
     if option.required:
-        return f"{option.help} Needed."
+        return f"{option.help} Required."
     if option.name == "jobs" and default == os.cpu_count():
-        return f"{option.help} As many as there are CPUs, if not given."
+        return f"{option.help} Default: as many as there are CPUs."
     if isinstance(default, int | str) and not isinstance(default, bool) and default:
-        return f"{option.help} {default}, if not given."
+        return f"{option.help} Default: {default}."
     return str(option.help)
 
 

@@ -37,7 +37,9 @@ class Entered:
         module, callers = self._module(frame), self._callers(frame)
         caller = next(callers, None)
         if caller is None or _room(caller) != _room(module):
-            back = next((one for one in callers if one != caller), None)
+            back = next(
+                (caller_of for caller_of in callers if caller_of != caller), None
+            )
             if back != module:
                 self.doors.add(module)
         elif caller != module:
@@ -80,7 +82,9 @@ def main() -> int:
     for module in sorted(seen.doors | seen.inner):
         mark = "" if module in seen.doors else " (inner)"
         rooms[_room(module)].append(Path(module).stem + mark)
-    lines = [f"{room or 'ember'}: {', '.join(own)}" for room, own in rooms.items()]
+    lines = [
+        f"{room or 'ember'}: {', '.join(modules)}" for room, modules in rooms.items()
+    ]
     inner = len(seen.inner - seen.doors)
     lines.append(f"{len(seen.doors)} doors of rooms, {inner} modules behind them")
     print("\n".join(lines), file=sys.stderr)

@@ -17,15 +17,15 @@ from pathlib import Path
 from ember import boards, kernels
 from ember import model as models
 from ember.boards import Board
-from ember.build import runner
-from ember.build.repack import repack
 from ember.errors import SdkError
-from ember.kernels.rules import Rules
+from ember.firmware import runner
+from ember.firmware.repack import repack
 from ember.plan import effects, passes
 from ember.plan.passes import moves
 from ember.plan.passes.execute import Computer
 from ember.plan.passes.join import Joining, is_straight
 from ember.program import Method, Program, types
+from ember.select.rules import Rules
 
 _STRIDES = "its elements do not lie behind each other in the other side"
 _MOVING = moves.TAKING | moves.JOINING

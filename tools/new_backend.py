@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import re
-import runpy
 import sys
 from pathlib import Path
 
@@ -85,7 +84,7 @@ extern const ember_backend_t ember_backend_{name};
 const ember_backend_t ember_backend_{name} = {{"{id}", init, execute, NULL}};
 """
 CASE = '''\
-"""{id}, executed once; running this file writes the case again."""
+"""{id}, executed once; running this file writes the case."""
 
 import struct
 from pathlib import Path
@@ -98,7 +97,7 @@ random = np.random.default_rng(1)
 a = random.standard_normal((2, 3, 5), dtype=np.float32)
 b = random.standard_normal((2, 3, 5), dtype=np.float32)
 one_call.write_delegate(
-    Path(__file__).parent,
+    Path(),
     "{id}",
     struct.pack("<I", a.size),
     [a, b],
@@ -107,28 +106,25 @@ one_call.write_delegate(
 '''
 
 
-def add(name: str, backend: str) -> Path:
-    """Write all three; the folder of the case."""
+def add(name: str, backend: str) -> None:
+    """Write all three."""
     listed = ROOT / "kernels" / library.FILE
     source = ROOT / "backends" / f"{name}.c"
-    case = ROOT / "tests" / "conformance" / "numpy" / name
+    maker = ROOT / "tests" / "ops" / "numpy" / f"{name}.py"
     if not kernels.NAME.fullmatch(name):
         raise SdkError(f"{name!r} is not a name", "use lower-case letters and digits")
     if not re.fullmatch(r"\w+", backend):
         raise SdkError(f"{backend!r} is not the id of a backend")
-    for path in (source, case):
+    for path in (source, maker):
         if path.exists():
             raise SdkError(f"{path} exists already")
     text = with_entry(listed.read_text(encoding="utf-8"), name, backend)
     source.write_text(SOURCE.format(name=name, id=backend), encoding="utf-8")
     listed.write_text(text, encoding="utf-8")
-    case.mkdir(parents=True)
-    maker = case / "make.py"
+    maker.parent.mkdir(parents=True, exist_ok=True)
     maker.write_text(CASE.format(id=backend), encoding="utf-8")
-    runpy.run_path(str(maker))
     for written in (source, listed, maker):
         print(f"wrote {written}")
-    return case
 
 
 def with_entry(text: str, name: str, backend: str) -> str:
@@ -146,11 +142,11 @@ def main(words: list[str] | None = None) -> int:
     given = parser.parse_args(words)
     title = "".join(word.capitalize() for word in given.name.split("_"))
     try:
-        case = add(given.name, given.id or f"{title}Backend")
+        add(given.name, given.id or f"{title}Backend")
     except SdkError as error:
         print(f"new_backend: {error}", file=sys.stderr)
         return 1
-    print(f"ember test {case} --board host")
+    print(f"tools/cases {given.name} --board host")
     return 0
 
 

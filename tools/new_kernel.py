@@ -50,7 +50,7 @@ ENTRY = """\
   tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
 """
 CASE = '''\
-"""{op}, called once; running this file writes the case again."""
+"""{op}, called once; running this file writes the case."""
 
 from pathlib import Path
 
@@ -61,7 +61,7 @@ from ember.cases import one_call
 random = np.random.default_rng(1)
 {arguments}
 one_call.write(
-    Path(__file__).parent,
+    {place_of_case},
     "{op}",
     "{schema}",
     [{operands}],
@@ -84,15 +84,18 @@ class Wanted:
 
     @property
     def inputs(self) -> int:
-        return sum("!" not in one for one in library.arguments(self.schema))
+        return sum("!" not in argument for argument in library.arguments(self.schema))
 
     @property
     def source(self) -> Path:
         return self.folder / self.family / f"{self.kernel}.c"
 
     @property
-    def case(self) -> Path:
-        return self.cases / self.kernel
+    def script(self) -> Path:
+        """What writes the case; that of a library of the user's is beside it."""
+        if self.family:
+            return self.cases / f"{self.kernel}.py"
+        return self.cases / self.kernel / "make.py"
 
 
 def fail(what: str, hint: str | None = None) -> None:
@@ -106,12 +109,12 @@ def check(wanted: Wanted) -> None:
     """Refuse what would not build, and what would overwrite."""
     name = wanted.kernel
     if not kernels.NAME.fullmatch(name) or len(name) > kernels.NAME_LENGTH:
-        fail(f"{name!r} is no name for a kernel", "see docs/kernels.md")
+        fail(f"{name!r} is not a valid name for a kernel", "see docs/kernels.md")
     if isa.of(name):
         fail(f"{name} has the name of a variant", "use --isa with the portable kernel")
     if not 1 <= wanted.inputs <= len(OPERANDS):
         fail(f"the template has 1 to 4 operands, {wanted.schema} has {wanted.inputs}")
-    for path in (wanted.source, wanted.case):
+    for path in (wanted.source, wanted.script):
         if path.exists():
             fail(f"{path} is there already")
     if not wanted.source.parent.is_dir() and wanted.family:
@@ -121,11 +124,13 @@ def check(wanted: Wanted) -> None:
 def arguments_of(wanted: Wanted) -> str:
     """Lines of Python that make each operand: an array, or a number."""
     lines = []
-    for operand, one in zip(OPERANDS, library.arguments(wanted.schema), strict=False):
-        if "!" in one:
+    for operand, argument in zip(
+        OPERANDS, library.arguments(wanted.schema), strict=False
+    ):
+        if "!" in argument:
             break
         array = "random.standard_normal((2, 3, 5), dtype=np.float32)"
-        value = array if one.startswith("Tensor") else "1.5"
+        value = array if argument.startswith("Tensor") else "1.5"
         lines.append(f"{operand} = {value}")
     return "\n".join(lines)
 
@@ -136,6 +141,7 @@ def add_operator(wanted: Wanted) -> None:
         **{"kernel": wanted.kernel, "op": wanted.op, "schema": wanted.schema},
         **{"formula": wanted.formula, "inputs": wanted.inputs},
         "place": f"  in: {wanted.family}\n" if wanted.family else "",
+        "place_of_case": "Path()" if wanted.family else "Path(__file__).parent",
         "operands": ", ".join(OPERANDS[: wanted.inputs]),
         "arguments": arguments_of(wanted),
     }
@@ -144,12 +150,12 @@ def add_operator(wanted: Wanted) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(with_entry(text, wanted, ENTRY.format(**words)), encoding="utf-8")
     wanted.source.write_text(SOURCE.format(**words), encoding="utf-8")
-    wanted.case.mkdir(parents=True)
-    maker = wanted.case / "make.py"
-    maker.write_text(CASE.format(**words), encoding="utf-8")
-    runpy.run_path(str(maker))
-    for made in (wanted.source, path, maker):
-        print(f"wrote {made}")
+    wanted.script.parent.mkdir(parents=True, exist_ok=True)
+    wanted.script.write_text(CASE.format(**words), encoding="utf-8")
+    if not wanted.family:
+        runpy.run_path(str(wanted.script))
+    for written in (wanted.source, path, wanted.script):
+        print(f"wrote {written}")
 
 
 def with_entry(text: str, wanted: Wanted, entry: str) -> str:
@@ -177,7 +183,7 @@ def add_variant(folder: Path, portable: str, name: str) -> None:
     path = folder / library.FILE
     listed = library.read(folder)
     variant = f"{portable}_{name}"
-    homes = [one for one in listed.entries if portable in one.kernels]
+    homes = [entry for entry in listed.entries if portable in entry.kernels]
     if name not in isa.load():
         fail(
             f"there is no instruction set '{name}'",
@@ -199,7 +205,7 @@ def add_variant(folder: Path, portable: str, name: str) -> None:
     print(f"wrote {source}: put the intrinsics into run\nwrote {path}")
     operator = portable.split("_", maxsplit=1)[0]
     board = boards.get(name, "...")
-    print(f"ember test tests/cases tests/conformance -k {operator} --board {board}")
+    print(f"tools/cases {operator} --board {board}")
 
 
 def with_variant(text: str, portable: str, variant: str, marks: list[str]) -> str:
@@ -232,7 +238,7 @@ def main(words: list[str] | None = None) -> int:
         if told.isa:
             add_variant(told.into or ROOT / "kernels", told.name, told.isa)
             return 0
-        inputs = sum("!" not in one for one in library.arguments(told.schema))
+        inputs = sum("!" not in argument for argument in library.arguments(told.schema))
         wanted = Wanted(
             kernel=told.name,
             op=told.op or f"my_ops::{told.name}.out",
@@ -240,11 +246,14 @@ def main(words: list[str] | None = None) -> int:
             formula=told.formula or " + ".join(OPERANDS[:inputs]),
             family="" if told.into else told.family,
             folder=told.into or ROOT / "kernels",
-            cases=(told.into or ROOT / "tests" / "conformance") / "numpy",
+            cases=(told.into or ROOT / "tests" / "ops") / "numpy",
         )
         add_operator(wanted)
-        option = f" --kernels {told.into}" if told.into else ""
-        print(f"ember test {wanted.case} --board host{option}")
+        print(
+            f"ember test {wanted.script.parent} --board host --kernels {told.into}"
+            if told.into
+            else f"tools/cases {wanted.kernel} --board host"
+        )
     except errors.SdkError as error:
         print(f"new_kernel: {error.what}", file=sys.stderr)
         if error.hint:

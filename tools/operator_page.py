@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import case_tables
+import committed_cases
 import yaml
 
 from ember import kernels, program
@@ -28,8 +30,8 @@ model needs and lacks says `ember inspect`.
   u32, s64 and u64; *all* are both and bool (b1).
 - **Kernels**: candidates, in the order in which they are tried.
 - **Tolerance**, against PyTorch: exact, or rtol and atol of float32.
-- **Cases**: committed programs with this operator, and one of them (in `tests/cases`,
-  where it says nothing else).
+- **Cases**: committed programs with this operator, and one of them: a line of
+  `tests/ops/FAMILY.yaml`, a script in `tests/ops/numpy`, or a program in `tests/cases`.
 """
 FLOATS = ("f32", "f64", "f16", "bf16")
 INTEGERS = ("s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64")
@@ -45,8 +47,8 @@ def text() -> str:
     known = kernels.load().operators
     cases = committed()
     families: dict[str, list[OperatorKernels]] = defaultdict(list)
-    for one in known.values():
-        families[one.sources[0].parent.name].append(one)
+    for entry in known.values():
+        families[entry.sources[0].parent.name].append(entry)
     sections = [
         _family(name, families[name], libraries, cases) for name in sorted(families)
     ]
@@ -56,18 +58,24 @@ def text() -> str:
 
 def committed() -> Cases:
     """Names of the committed cases that call each operator, the shortest ones first."""
-    found: dict[str, set[str]] = defaultdict(set)
-    for path in sorted((ROOT / "tests").glob("c*/**/*.*pte")):
+    cases: dict[str, set[str]] = defaultdict(set)
+    for path in case_tables.tables():
+        for entry in case_tables.read(path).values():
+            cases[entry.operator].add(entry.name)
+    committed_cases.operators()
+    numpy = committed_cases.BUILD / "numpy"
+    for path in (*numpy.rglob("*.pte"), *committed_cases.PROGRAMS.glob("*.*pte")):
         model = (
             program.parse(bundle.read(path).program)
             if path.suffix == ".bpte"
             else program.read(path)
         )
-        name = str(path.parent.relative_to(ROOT / "tests")).removeprefix("cases/")
+        is_whole = path.parent == committed_cases.PROGRAMS
+        name = path.stem if is_whole else path.parent.name
         for method in model.methods:
-            for one in method.operators:
-                found[_full(one.name, one.overload)].add(name)
-    return {key: sorted(names, key=_plainness) for key, names in found.items()}
+            for operator in method.operators:
+                cases[_full(operator.name, operator.overload)].add(name)
+    return {key: sorted(names, key=_plainness) for key, names in cases.items()}
 
 
 def _full(name: str, overload: str) -> str:
@@ -83,11 +91,13 @@ def _summary(libraries: Any, known: Mapping[str, OperatorKernels], cases: Cases)
     lines.append("|---|---:|---:|---:|")
     missing = []
     for library in (*LIBRARIES, "core"):
-        own = sorted(set(_names(libraries[library])))
-        there = [name for name in own if name in known]
+        operators = sorted(set(_names(libraries[library])))
+        there = [name for name in operators if name in known]
         tried = sum(name in cases for name in there)
-        lines.append(f"| {library} | {len(own)} | {len(there)} | {tried} |")
-        absent = ", ".join(f"`{_short(name)}`" for name in own if name not in known)
+        lines.append(f"| {library} | {len(operators)} | {len(there)} | {tried} |")
+        absent = ", ".join(
+            f"`{_short(name)}`" for name in operators if name not in known
+        )
         missing += [f"- {library}: {absent}"] if absent else []
     tried = sum(name in cases for name in known)
     lines.append(f"| all of Ember's | {len(known)} | {len(known)} | {tried} |")
@@ -105,14 +115,14 @@ def _family(
 ) -> str:
     lines = [f"## {name}\n", "| Operator | In | Dtypes | Kernels | Tolerance | Cases |"]
     lines.append("|---|---|---|---|---|---|")
-    for one in operators:
+    for entry in operators:
         cells = [
-            f"`{_short(one.name)}`",
-            _library(one.name, libraries),
-            _dtypes(one.dtypes),
-            ", ".join(one.kernels),
-            _tolerance(one.tolerance),
-            _tested(cases.get(one.name, [])),
+            f"`{_short(entry.name)}`",
+            _library(entry.name, libraries),
+            _dtypes(entry.dtypes),
+            ", ".join(entry.kernels),
+            _tolerance(entry.tolerance),
+            _tested(cases.get(entry.name, [])),
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -123,9 +133,9 @@ def _short(name: str) -> str:
 
 
 def _library(name: str, libraries: Any) -> str:
-    found = [one for one in LIBRARIES if name in libraries[one]]
-    if found:
-        return ", ".join(found)
+    names = [library for library in LIBRARIES if name in libraries[library]]
+    if names:
+        return ", ".join(names)
     return "core" if name in libraries["core"].values() else "extra"
 
 
@@ -136,11 +146,11 @@ def _dtypes(dtypes: tuple[str, ...]) -> str:
     left = set(dtypes)
     parts = []
     for name, group in (("floats", FLOATS), ("integers", INTEGERS)):
-        absent = [one for one in group if one not in left]
+        absent = [dtype for dtype in group if dtype not in left]
         if len(absent) <= len(group) // 3:
             parts.append(f"{name} but {' '.join(absent)}" if absent else name)
             left -= set(group)
-    parts += [one for one in (*FLOATS, *INTEGERS, "b1", *dtypes) if one in left]
+    parts += [dtype for dtype in (*FLOATS, *INTEGERS, "b1", *dtypes) if dtype in left]
     return ", ".join(dict.fromkeys(parts)) or "-"
 
 

@@ -19,7 +19,7 @@ from ortools.sat.python import cp_model
 
 from ember import kernels
 from ember import model as models
-from ember.build import repack
+from ember.firmware import repack
 from ember.plan import lifetimes, offsets, traffic
 
 MODELS = (
@@ -43,11 +43,11 @@ def problem(path: Path) -> dict[str, Any]:
     storages = lifetimes.of(method, known).storages
     accesses = traffic.of(method, known, {})
     rows = []
-    for one in storages:
-        first, last = min(one.points), max(one.points)
-        assert one.points == frozenset(range(first, last + 1))
-        total = sum(accesses[v].bytes for v in one.values if v in accesses)
-        rows.append([one.size, first, last, total])
+    for storage in storages:
+        first, last = min(storage.points), max(storage.points)
+        assert storage.points == frozenset(range(first, last + 1))
+        total = sum(accesses[v].bytes for v in storage.values if v in accesses)
+        rows.append([storage.size, first, last, total])
     return {"model": path.name, "buffers": rows}
 
 
@@ -79,7 +79,8 @@ def optimum(buffers: list[list[int]], capacity: int) -> int:
     solver.parameters.max_time_in_seconds = SECONDS
     if solver.solve(model) != cp_model.OPTIMAL:
         raise SystemExit("no proved optimum")
-    return round(solver.objective_value)
+    optimum: int = round(solver.objective_value)
+    return optimum
 
 
 def main() -> None:
@@ -89,21 +90,21 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path(cache) / "corpus")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
-    found = []
+    problems = []
     for name in MODELS:
-        one = problem(options.corpus / name)
-        rows = one["buffers"]
+        solved = problem(options.corpus / name)
+        rows = solved["buffers"]
         alive = [
             offsets.Buffer(row[0], frozenset(range(row[1], row[2] + 1))) for row in rows
         ]
         peak = offsets.lower_bound(alive)
-        one["optima"] = {}
+        solved["optima"] = {}
         for percent in PERCENT:
             capacity = peak * percent // 100 // UNIT * UNIT
-            one["optima"][capacity] = optimum(rows, capacity)
-        print(name, len(rows), peak, one["optima"], flush=True)
-        found.append(one)
-    lines = ",\n".join(json.dumps(one, separators=(",", ":")) for one in found)
+            solved["optima"][capacity] = optimum(rows, capacity)
+        print(name, len(rows), peak, solved["optima"], flush=True)
+        problems.append(solved)
+    lines = ",\n".join(json.dumps(solved, separators=(",", ":")) for solved in problems)
     options.out.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 

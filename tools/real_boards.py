@@ -23,10 +23,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
-from ember import boards, build
+from ember import boards
 from ember.boards import Board
-from ember.build.advice.refusal import TooSmallError
-from ember.flash import blocks
+from ember.firmware import build
+from ember.firmware.advice.refusal import TooSmallError
+from ember.flash import plans
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "boards.md"
@@ -66,20 +67,22 @@ def real() -> list[Board]:
 def program(model: str, board: Board) -> Path:
     if model == "digits":
         return DIGITS
-    return ROOT / "tests" / "boards" / f"int8_ds_cnn_{TARGETS.get(board.cpu, 'm4')}"
+    core = TARGETS.get(board.cpu, "m4")
+    return ROOT / "tests" / "boards" / f"int8_ds_cnn_{core}.bpte"
 
 
 def fit(model: str, board: Board) -> Fit:
     """Build the model for the board."""
     with tempfile.TemporaryDirectory() as folder:
         try:
-            built = build.build(program(model, board), board.name, out=Path(folder))
+            built = build(program(model, board), board.name, out=Path(folder))
         except TooSmallError as error:
-            worst = max(error.shortages, key=lambda one: int(one["over"]))
+            worst = max(error.shortages, key=lambda memory: int(memory["over"]))
             return Fit(lacks=worst["over"], memory=worst["memory"])
-        blocks.read(built.firmware, board)  # an error if `ember flash` would refuse it
-    used = {one["name"]: one["used"] for one in built.sizes["memory"]}
-    ram = sum(used[one.name] for one in board.memories if "w" in one.access)
+        # Raises an error if `ember flash` would refuse it.
+        plans.read_image(built.firmware, board)
+    used = {memory["name"]: memory["used"] for memory in built.sizes["memory"]}
+    ram = sum(used[memory.name] for memory in board.memories if "w" in memory.access)
     return Fit(flash=sum(used.values()) - ram, ram=ram)
 
 
@@ -107,11 +110,11 @@ def stale(now: str, page: str) -> list[str]:
     ]
 
 
-def _alike(one: str, other: str) -> bool:
+def _alike(text: str, other: str) -> bool:
     number = r"(?<![\w-])[\d,]+(?![\w-])"
-    if re.sub(number, "#", one) != re.sub(number, "#", other):
+    if re.sub(number, "#", text) != re.sub(number, "#", other):
         return False
-    pairs = zip(re.findall(number, one), re.findall(number, other), strict=True)
+    pairs = zip(re.findall(number, text), re.findall(number, other), strict=True)
     counts = [(int(a.replace(",", "")), int(b.replace(",", ""))) for a, b in pairs]
     return all(abs(a - b) <= max(CHANGE * b, 256) for a, b in counts)
 
@@ -123,13 +126,13 @@ def main() -> int:
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     chosen = [boards.load(name) for name in args.board or ()] or real()
-    rows = [(one, tuple(fit(model, one) for model in MODELS)) for one in chosen]
-    made = table(rows)
-    print(made, end="")
+    rows = [(chip, tuple(fit(model, chip) for model in MODELS)) for chip in chosen]
+    rendered = table(rows)
+    print(rendered, end="")
     if args.write:
         before, _, after = PAGE.read_text(encoding="utf-8").split(MARK)
-        PAGE.write_text(MARK.join([before, made, after]), encoding="utf-8")
-    if args.check and (old := stale(made, shown())):
+        PAGE.write_text(MARK.join([before, rendered, after]), encoding="utf-8")
+    if args.check and (old := stale(rendered, shown())):
         print("docs/boards.md is stale: run tools/real_boards.py --write")
         print("\n".join(old))
         return 1

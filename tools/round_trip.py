@@ -30,16 +30,19 @@ from export_corpus import default_folder  # noqa: E402
 
 from ember import cases, kernels  # noqa: E402
 from ember import model as models  # noqa: E402
-from ember.build.repack import repack  # noqa: E402
 from ember.cases import Case  # noqa: E402
 from ember.files.tensors import DType  # noqa: E402
-from ember.model import Model  # noqa: E402
+from ember.firmware.repack import repack  # noqa: E402
 from ember.plan import passes  # noqa: E402
+from ember.plan.improved import Improved  # noqa: E402
 
 RANDOM = ("rand", "randn", "randperm", "dropout")
+# What they leave is for Ember's kernels: no indices of pools, results over operands.
+OURS = ("unread", "update")
+TRIED = tuple(name for name in passes.DEFAULT if name not in OURS)
 
 
-def verdict(path: Path, names: Sequence[str] = passes.DEFAULT) -> str:
+def verdict(path: Path, names: Sequence[str] = TRIED) -> str:
     """ "same", "repaired", "not run: ..", or what went wrong."""
     case = cases.read(cases.Found(path.name, path))
     if any(word in op for op in _operators(case) for word in RANDOM):
@@ -63,12 +66,12 @@ def _apart(work: Callable[[], Iterator[str]]) -> str:
         os._exit(0)
     os.close(writes)
     with os.fdopen(reads) as lines:
-        found = lines.read().splitlines()
+        printed = lines.read().splitlines()
     os.waitpid(child, 0)
-    return found[-1] if found else ""
+    return printed[-1] if printed else ""
 
 
-def _compared(case: Case, packed: Model) -> Iterator[str]:
+def _compared(case: Case, packed: Improved) -> Iterator[str]:
     try:
         stock = _outputs(case, models.read(packed.path).content)
     except (RuntimeError, ValueError, TypeError) as error:
@@ -89,14 +92,14 @@ def _compared(case: Case, packed: Model) -> Iterator[str]:
 
 
 def _operators(case: Case) -> set[str]:
-    return {name for one in case.program.methods for name in one.operator_names}
+    return {name for method in case.program.methods for name in method.operator_names}
 
 
-def _waste(packed: Model) -> str:
+def _waste(packed: Improved) -> str:
     unused = packed.program.unused_constants()
     if unused:
         return f"UNUSED: {len(unused)} constants"
-    worse = [one for one in packed.replanned.values() if one.planned > one.stock]
+    worse = [plan for plan in packed.replanned.values() if plan.planned > plan.stock]
     return "WORSE than the program's own plan" if worse else ""
 
 
@@ -105,48 +108,48 @@ def _outputs(case: Case, content: bytes) -> list[list[Any]]:
         raise ValueError("the Python runtime takes one .ptd")
     module = portable_lib._load_for_executorch_from_buffer(content, *case.data)
     return [
-        [_kept(one) for one in module.run_method(run.method, _inputs(case, run))]
+        [_kept(value) for value in module.run_method(run.method, _inputs(case, run))]
         for run in case.runs
     ]
 
 
-def _kept(one: Any) -> Any:
-    return one.clone() if isinstance(one, torch.Tensor) else one
+def _kept(value: Any) -> Any:
+    return value.clone() if isinstance(value, torch.Tensor) else value
 
 
 def _inputs(case: Case, run: cases.Run) -> tuple[Any, ...]:
-    method = next(one for one in case.program.methods if one.name == run.method)
-    found = []
-    for declared, one in zip(method.input_values, run.inputs, strict=True):
-        if not isinstance(one, cases.CaseTensor):
-            found.append(one)
+    method = next(value for value in case.program.methods if value.name == run.method)
+    inputs = []
+    for declared, value in zip(method.input_values, run.inputs, strict=True):
+        if not isinstance(value, cases.CaseTensor):
+            inputs.append(value)
             continue
         order = getattr(declared, "dim_order", ())
-        tensor = _tensor(one)
+        tensor = _tensor(value)
         if tensor.dim():
             back = sorted(range(len(order)), key=lambda at: order[at])
             tensor = tensor.permute(order).contiguous().permute(back)
-        found.append(tensor)
-    return tuple(found)
+        inputs.append(tensor)
+    return tuple(inputs)
 
 
-def _tensor(one: cases.CaseTensor) -> torch.Tensor:
-    made = torch.from_numpy(one.array.copy())
-    if one.dtype is DType.BFLOAT16:
-        return made.view(torch.bfloat16)
-    return made
+def _tensor(value: cases.CaseTensor) -> torch.Tensor:
+    tensor = torch.from_numpy(value.array.copy())
+    if value.dtype is DType.BFLOAT16:
+        return tensor.view(torch.bfloat16)
+    return tensor
 
 
-def _bits(one: Any) -> Any:
-    if isinstance(one, torch.Tensor):
-        flat = one.contiguous().reshape(-1).view(torch.uint8)
-        return one.dtype, tuple(one.shape), bytes(flat.tolist())
-    return one
+def _bits(value: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        flat = value.contiguous().reshape(-1).view(torch.uint8)
+        return value.dtype, tuple(value.shape), bytes(flat.tolist())
+    return value
 
 
 def _same(ours: list[list[Any]], theirs: list[list[Any]]) -> bool:
-    return [[_bits(one) for one in run] for run in ours] == [
-        [_bits(one) for one in run] for run in theirs
+    return [[_bits(value) for value in run] for run in ours] == [
+        [_bits(value) for value in run] for run in theirs
     ]
 
 
@@ -159,25 +162,25 @@ def _agree(case: Case, ours: list[list[Any]]) -> bool:
     )
 
 
-def folders(top: Path) -> list[Path]:
-    return sorted(path.parent for path in top.glob("*/model.pte"))
+def programs(folders: list[Path]) -> list[Path]:
+    return [place.path for place in cases.find(folders)]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=default_folder())
-    parser.add_argument("--passes", default=",".join(passes.DEFAULT))
+    parser.add_argument("folders", nargs="*", type=Path, default=[default_folder()])
+    parser.add_argument("--passes", default=",".join(TRIED))
     asked = parser.parse_args()
-    names = tuple(one for one in asked.passes.split(",") if one)
+    names = tuple(name for name in asked.passes.split(",") if name)
     torch.set_num_threads(1)  # else forked processes hang
     counts: Counter[str] = Counter()
-    for path in folders(asked.folder):
-        found = verdict(path, names)
-        counts[found.partition(":")[0]] += 1
-        if found != "same":
-            print(f"{path.name}: {found}", flush=True)
+    for path in programs(asked.folders):
+        answer = verdict(path, names)
+        counts[answer.partition(":")[0]] += 1
+        if answer != "same":
+            print(f"{path.stem}: {answer}", flush=True)
     print(", ".join(f"{number} {word}" for word, number in counts.most_common()))
-    return int(any(word.isupper() for one in counts for word in one.split()[:1]))
+    return int(any(word.isupper() for name in counts for word in name.split()[:1]))
 
 
 if __name__ == "__main__":

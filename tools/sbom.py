@@ -47,12 +47,12 @@ def metadata(wheel: Path) -> Message:
 
 def required(facts: Message) -> list[str]:
     """The packages that are needed without any extra."""
-    found = []
+    packages = []
     for line in facts.get_all("Requires-Dist") or []:
         match = NAME.match(line)
         if match is not None and "extra ==" not in line:
-            found.append(match[0].lower())
-    return found
+            packages.append(match[0].lower())
+    return packages
 
 
 def locked(text: str) -> dict[str, tuple[str, list[str], list[str]]]:

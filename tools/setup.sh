@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes a Debian 12 machine ready for Ember: system packages and .venv. Changes nothing,
-# and takes about a second, when all is there.
+# Makes a machine with Debian 12 or 13 ready for Ember: system packages and .venv.
+# Changes nothing, and takes about a second, when all is there.
 #   tools/setup.sh                 what users need, for every board but Hexagon's
 #   tools/setup.sh dev hexagon sweep   also what tests and checks need; boards with a
 #                                      Hexagon; ember sweep
@@ -15,13 +15,6 @@ packages=(
     clang-19 lld-19 llvm-19     # Helium, Arm64, Hexagon
     qemu-system-arm qemu-user   # emulators
     openocd gdb-multiarch dfu-util stlink-tools # ember flash and its tests
-)
-packages_dev=(
-    clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
-    libc6-dev-arm64-cross libgcc-12-dev-arm64-cross # packages for Linux are linked with glibc
-    libc6-dev-i386 lib32gcc-12-dev lib32stdc++-12-dev # tools/fuzz with 32-bit pointers
-    libssl-dev libsodium-dev libmbedtls-dev # tests of signed models
-    espeak-ng # examples/applications/keyword_spotting/train.py
 )
 
 say() { echo "setup: $*"; }
@@ -56,6 +49,20 @@ install_packages() {
         progress '^(Get:|Unpacking|Setting up)'
 }
 
+# Libraries of GCC have the version of their compiler in their names: 12, 14.
+install_packages_dev() {
+    local gcc
+    gcc=$(/usr/bin/gcc -dumpversion)
+    local packages=(
+        clang-format-19 libclang-rt-19-dev # tools/check.sh: format, sanitizers
+        libc6-dev-arm64-cross "libgcc-$gcc-dev-arm64-cross" # glibc, for packages for Linux
+        libc6-dev-i386 "lib32gcc-$gcc-dev" "lib32stdc++-$gcc-dev" # tools/fuzz: 32-bit pointers
+        libssl-dev libsodium-dev libmbedtls-dev # tests of signed models
+        espeak-ng # examples/applications/keyword_spotting/train.py
+    )
+    install_packages "${packages[@]}"
+}
+
 pip() { .venv/bin/python -m pip --disable-pip-version-check install "$@"; }
 
 # .venv holds what a lock file names, by its hashes; a checksum tells when that changed.
@@ -87,8 +94,10 @@ for part in "$@"; do
         *) echo "setup: unknown part '$part': dev, hexagon or sweep" >&2; exit 2 ;;
     esac
 done
-[[ " $* " == *" dev "* ]] && packages+=("${packages_dev[@]}")
-command -v apt-get >/dev/null && install_packages "${packages[@]}"
+if command -v apt-get >/dev/null; then
+    install_packages "${packages[@]}"
+    [[ " $* " != *" dev "* ]] || install_packages_dev
+fi
 install_python
 for part in "$@"; do
     install_locked "tools/requirements-$part.lock"

@@ -12,13 +12,15 @@ import os
 import random
 import sys
 import warnings
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 warnings.filterwarnings("ignore")
 
 import torch  # noqa: E402 - the log level must be set first
-from corpus.case import write_case  # noqa: E402
+from corpus.case import Exported, write_case  # noqa: E402
 from corpus.xnnpack_layers import CONFIGURATIONS  # noqa: E402
 from corpus.xnnpack_random import RANDOM, random_program  # noqa: E402
 from corpus.xnnpack_static import STATIC, static_node  # noqa: E402
@@ -33,16 +35,12 @@ def main() -> int:
     options = parser.parse_args()
     torch.set_num_threads(1)
     failed = 0
-    makers = {
-        name: lambda make=make: make().exported()
-        for name, make in CONFIGURATIONS.items()
+    layers = {f"{name}_qs8": partial(static_node, name) for name in STATIC}
+    makers: dict[str, Callable[[], Exported]] = {
+        name: lambda make=make: make().exported()  # type: ignore[misc]
+        for name, make in {**CONFIGURATIONS, **layers}.items()
     }
-    makers |= {
-        f"{name}_qs8": lambda name=name: static_node(name).exported() for name in STATIC
-    }
-    makers |= {
-        name: lambda form=form: random_program(form) for name, form in RANDOM.items()
-    }
+    makers |= {name: partial(random_program, form) for name, form in RANDOM.items()}
     for name, make in makers.items():
         for index in range(options.count if options.text in name else 0):
             seed = f"{name} {options.seed} {index}"

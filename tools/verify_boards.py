@@ -5,8 +5,8 @@
     tools/verify_boards.py ~/.cache/ember/corpus -k int8_ --json matrix.json
     tools/verify_boards.py SWEEP --board mps2-an386 --board mps3-an547
 
-A row is what lies in a folder that is given: a case, or a folder of cases, such as the
-families of tools/sweep_cortex_m.py. Without --board: every core that has kernels of its
+A row is what a given folder holds: a case, or a folder of cases, such as the
+families of tools/sweep calls. Without --board: every core that has kernels of its
 own, and the models of the instruction sets. What fails is listed below the table; exit
 status 1 when anything does.
 """
@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 import certify
 
 from ember import boards, cases
-from ember.cases import filters
+from ember.cases import picked
 from ember.run import testing
 from ember.run.testing import Outcome
 
@@ -41,8 +41,8 @@ BOARDS = (
 
 
 def row(case: Path, folders: list[Path]) -> str:
-    """The name of what lies in one of the folders and holds the case."""
-    above = next(one for one in folders if one in case.parents)
+    """The name of the entry of a folder that holds the case."""
+    above = next(folder for folder in folders if folder in case.parents)
     return case.relative_to(above).parts[0]
 
 
@@ -51,12 +51,15 @@ def table(outcomes: list[Outcome], folders: list[Path]) -> str:
     counts: dict[str, dict[str, Counter[str]]] = defaultdict(
         lambda: defaultdict(Counter)
     )
-    for one in outcomes:
-        counts[row(one.path, folders)][one.board][one.status] += 1
-    names = list(dict.fromkeys(one.board for one in outcomes))
+    for outcome in outcomes:
+        counts[row(outcome.path, folders)][outcome.board][outcome.status] += 1
+    names = list(dict.fromkeys(outcome.board for outcome in outcomes))
     lines = [f"| | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for name, by_board in counts.items():
-        cells = [f"{by_board[one]['passed']}/{by_board[one].total()}" for one in names]
+        cells = [
+            f"{by_board[outcome]['passed']}/{by_board[outcome].total()}"
+            for outcome in names
+        ]
         lines.append(f"| {name} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -68,21 +71,21 @@ def main() -> int:
     parser.add_argument("-k", default="", metavar="EXPR", help="as for `ember test`")
     parser.add_argument("--json", type=Path, metavar="FILE")
     given = parser.parse_args()
-    folders = [one.resolve() for one in given.folders]
-    wanted = filters.parse(given.k)
-    found = [one for one in cases.find(folders) if wanted(one.name)]
+    folders = [item.resolve() for item in given.folders]
+    wanted = picked.parse_filter(given.k)
+    locations = [item for item in cases.find(folders) if wanted(item.name)]
 
     outcomes: list[Outcome] = []
     for name in given.board or BOARDS:
-        outcomes += testing.test(found, [boards.load(name)], jobs=1)
-        print(f"{name}: {len(found)} cases", file=sys.stderr)
-    wrong = [one for one in outcomes if one.status != "passed"]
+        outcomes += testing.test(locations, [boards.load(name)], jobs=1)
+        print(f"{name}: {len(locations)} cases", file=sys.stderr)
+    wrong = [item for item in outcomes if item.status != "passed"]
     print(table(outcomes, folders))
-    for one in wrong:
-        print(f"{one.status} {one.board} {one.name}: {one.message}\n  {one.again}")
+    for item in wrong:
+        print(f"{item.status} {item.board} {item.name}: {item.message}\n  {item.again}")
     if given.json:
         kept = ("name", "board", "status", "message", "instructions")
-        lines = [{key: getattr(one, key) for key in kept} for one in outcomes]
+        lines = [{key: getattr(item, key) for key in kept} for item in outcomes]
         given.json.write_text(json.dumps(lines, indent=1) + "\n")
     return 1 if wrong else 0
 

@@ -10,6 +10,7 @@
 
 // On any core: nodes/forms.c.
 #define XNN_FORMS(LINEAR, CONV, TRANSPOSED, MATMUL)                                    \
+    LINEAR(fully_connected_bf16, NULL, &ember_xnn_type_bf16)                           \
     LINEAR(fully_connected_f16, "pf16_gemm", &ember_xnn_type_f16)                      \
     LINEAR(fully_connected_f32, "pf32_gemm", &ember_xnn_type_f32)                      \
     LINEAR(fully_connected_qd8_qc4, "qp8_f32_qc4w_gemm", &ember_xnn_type_qd8_qc4)      \
@@ -28,6 +29,7 @@
 
 // By panels: panel/forms_<isa>.c. Some depend on the `node`.
 #define XNN_FORMS_NEON(LINEAR, CONV, MATMUL)                                           \
+    LINEAR(EMBER_CPU_NEON, fully_connected_bf16_neon, NULL, &ember_xnn_form_bf16_neon) \
     LINEAR(EMBER_CPU_NEON, fully_connected_f16_neon, "pf16_gemm",                      \
            ember_xnn_panel_f16(node))                                                  \
     LINEAR(EMBER_CPU_NEON, fully_connected_f32_neon, "pf32_gemm",                      \
@@ -64,6 +66,10 @@
     CONV(EMBER_CPU_I8MM, conv_2d_qd8_qc8_i8mm, NULL, &ember_xnn_form_qd8_qc8_i8mm)     \
     CONV(EMBER_CPU_I8MM, conv_2d_qs8_i8mm, "pqs8_qc8w_gemm", &ember_xnn_form_qs8_i8mm)
 
+#define XNN_FORMS_BF16MM(LINEAR)                                                       \
+    LINEAR(EMBER_CPU_BF16MM, fully_connected_bf16_bf16mm, NULL,                        \
+           &ember_xnn_form_bf16_bf16mm)
+
 // With HVX: hvx/forms_hvx.c.
 #define XNN_FORMS_HVX(LINEAR, CONV, TRANSPOSED)                                        \
     LINEAR(fully_connected_qd8_qc4_hvx, "qp8_f32_qc4w_gemm", &ember_xnn_hvx_qd8_qc4)   \
@@ -76,6 +82,7 @@
 
 // By outer products: sme/forms_sme.c. Those of convolutions have a shape function.
 #define XNN_FORMS_SME(LINEAR, CONV, MATMUL)                                            \
+    LINEAR(fully_connected_bf16_sme, NULL, &ember_xnn_type_bf16, XNN_SME_BF16)         \
     LINEAR(fully_connected_f16_sme, "pf16_gemm", &ember_xnn_type_f16, XNN_SME_F16)     \
     LINEAR(fully_connected_f32_sme, "pf32_gemm", &ember_xnn_type_f32, XNN_SME_F32)     \
     LINEAR(fully_connected_qd8_qb4_sme, "qp8_f32_qb4w_gemm", &ember_xnn_type_qd8_qb4,  \

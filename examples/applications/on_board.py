@@ -20,10 +20,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "sdk"))
 
-from ember import boards, build
-from ember.build import Built, Options
-from ember.build.stack.interrupts import Interrupts
+from ember import boards
 from ember.errors import SdkError
+from ember.firmware import Built, Options, build
+from ember.firmware.stack.ports import Interrupts
 from ember.plan.passes import Rows
 from ember.run.costs import Cost, Costs
 from ember.toolchain import emulator
@@ -59,7 +59,7 @@ def build_for(
     """
     interrupts = Interrupts(handlers=handlers, is_declared=True)
     options = Options(app=app, prepared=True, interrupts=interrupts, rows=rows)
-    return build.build(list(programs), board, out=folder / board, options=options)
+    return build(list(programs), board, out=folder / board, options=options)
 
 
 def run(
@@ -124,7 +124,7 @@ def counted(costs: Sequence[Cost], parts: int = 1) -> dict[str, int | None]:
 
 
 def _mean(figures: Sequence[int | None]) -> float | None:
-    """None when there are none, or one is not known."""
+    """None without figures, or if a figure is unknown."""
     known = [figure for figure in figures if figure is not None]
     return sum(known) / len(known) if known and len(known) == len(figures) else None
 

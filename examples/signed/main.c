@@ -100,12 +100,9 @@ static ember_status_t load(void) {
 static ember_status_t run(const slots_t *slots) {
     ember_signed_t model;
     ember_value_t value;
-    const uint8_t *slot = flash.areas[slots->active];
-    const size_t size =
-        (size_t)(slots->model.program.data - slot) + slots->model.program.size;
     arena = (ember_arena_t){.data = room, .size = sizeof(room)};
-    ember_status_t status =
-        ember_verify_open(&trust, slot, size, &program, maps, &model, NULL);
+    ember_status_t status = ember_verify_open(
+        &trust, flash.areas[slots->active], slots->size, &program, maps, &model, NULL);
     status = status == EMBER_OK ? load() : status;
     status = status == EMBER_OK ? ember_method_input(&method, 0, &value) : status;
     if (status == EMBER_OK) {
@@ -123,8 +120,9 @@ static void say_version(uint32_t version) {
 
 // A start of the device: false if there is nothing that it may run.
 static bool start(slots_t *slots) {
-    const ember_status_t status = slots_open(slots, &flash, &trust);
-    if (status != EMBER_OK || run(slots) != EMBER_OK) {
+    ember_status_t status = slots_open(slots, &flash, &trust);
+    status = status == EMBER_OK ? run(slots) : status;
+    if (status != EMBER_OK) {
         say("nothing to run", status);
         return false;
     }

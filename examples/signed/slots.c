@@ -118,6 +118,7 @@ ember_status_t slots_open(slots_t *slots, const flash_t *flash,
         const uint32_t slot = (first + i + !tried) % SLOTS;
         if (verify_slot(slots, slot, state[LEAST], &slots->model) == EMBER_OK) {
             slots->active = slot;
+            slots->size = size_in(flash, slot);
             slots->trial = state[TRIAL] != 0 && slot == first;
             return EMBER_OK;
         }

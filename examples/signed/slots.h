@@ -34,6 +34,7 @@ typedef struct slots {
     uint32_t active;     // the slot of the model that was opened
     bool trial;          // until slots_confirm()
     ember_signed_t model;
+    uint32_t size; // bytes of the signed file, whose parts the model has
 } slots_t;
 
 // Finds a model to run: that on trial, else the confirmed one; if it is not to be

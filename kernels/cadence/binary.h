@@ -5,7 +5,7 @@
 #ifndef EMBER_KERNELS_CADENCE_BINARY_H
 #define EMBER_KERNELS_CADENCE_BINARY_H
 
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 #include "kernels/engine/strided.h"
 
 enum { EMBER_CADENCE_OPERANDS = 3 }; // y, a, b

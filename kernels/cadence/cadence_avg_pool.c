@@ -87,7 +87,7 @@ static int32_t run(void *state) {
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
     static const ember_cadence_pool_args_t args = {
-        KERNEL, {STRIDE, PADDING, 0, 0}, CEIL, Y, true};
+        KERNEL, {STRIDE, PADDING, 0, 0, CEIL}, Y, true};
     avg_pool_t *s = state;
     const bool last = ember_node_bool(node, LAST);
     const bool zero = ember_node_kind(node, ZERO) == EMBER_TENSOR;

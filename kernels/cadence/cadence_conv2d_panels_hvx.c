@@ -14,7 +14,7 @@ typedef struct state {
     ember_real_hvx_t real;
 } state_t;
 
-// In portable C where the image lies at an address that vectors cannot read from.
+// In portable C if the image is unaligned for vectors.
 static void compute(const state_t *s) {
     if (!ember_columns_hvx_aligned(&s->columns)) {
         ember_lent_panels_plain(&s->conv, ember_panels_s8_sum);

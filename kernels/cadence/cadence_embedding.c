@@ -2,7 +2,7 @@
 // cadence::quantized_embedding_byte: rows of a table of bytes as float32.
 //
 //     y[i, j] = ((float)w[index[i], j] - zero) * scale
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 #include <string.h>
 

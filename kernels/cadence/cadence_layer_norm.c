@@ -3,7 +3,7 @@
 // rest in the types of the dialect's C++.
 #include <math.h>
 
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { X_SCALE = 1, X_ZERO, SHAPE, WEIGHT, BIAS, EPS, Y_SCALE, Y_ZERO, OUT };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::sdpa_bitwise_mask_gen: a mask as bits, eight elements of the last dimension
 // to a byte, the first in the lowest bit. 1 means masked: false, or below a threshold.
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 #include <string.h>
 

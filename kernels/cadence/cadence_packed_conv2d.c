@@ -2,7 +2,7 @@
 // ember::cadence_packed_conv2d.out: weights are unpacked for every image.
 #include "kernels/cadence/lent_packed.h"
 #include "kernels/cadence/lent_plain.h"
-#include "kernels/cortex_m/packed_s8.h"
+#include "kernels/engine/int8/packed_s8.h"
 
 typedef struct {
     ember_lent_t lent;

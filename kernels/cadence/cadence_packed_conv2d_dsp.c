@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence_packed_conv2d with the DSP instructions. Contract: lent_packed.h.
 #include "kernels/cadence/lent_packed.h"
-#include "kernels/cortex_m/packed_run_dsp.h"
+#include "kernels/engine/dsp/packed_run_dsp.h"
 
 typedef struct {
     ember_lent_t lent;

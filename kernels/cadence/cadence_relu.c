@@ -5,7 +5,7 @@
 //
 // If the zero point is a tensor, the difference wraps in the dtype of x, as in the
 // dialect's C++.
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { X_ZERO = 1, Y_ZERO, MULTIPLIER, SHIFT, OUT };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::requantize: from one scale, zero point and dtype to others, through float32.
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { X_SCALE = 1, X_ZERO, Y_SCALE, Y_ZERO, DTYPE, OUT };
 

@@ -4,7 +4,7 @@
 // units of 2^-16 pixels: the position of the first sample, horizontal and vertical;
 // then the steps from one sample to the next along ten dimensions, horizontal, and the
 // same vertical.
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 // row i uses only the first pos + i + 1 elements; the mask itself is not read.
 #include <math.h>
 
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { MASK = 1, DIM, MASK_TYPE, POS, X_SCALE, X_ZERO, Y_SCALE, Y_ZERO, OUT };
 

@@ -5,7 +5,7 @@
 // is 0.
 #include <math.h>
 
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 enum { A, FULL, VECTORS, DRIVER, U, S, VH, N = 3, ROTATIONS = 100 };
 #define NOTHING 1e-10f

@@ -132,7 +132,8 @@ static ember_status_t set_output(transposed_t *s, ember_node_t *node,
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    static const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION, OUT_PADDING};
+    static const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION, OUT_PADDING,
+                                                0};
     transposed_t *s = state;
     ember_tensor_t x, w;
 

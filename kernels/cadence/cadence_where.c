@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::where_Scalar: one number where a condition is true, else another.
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { CONDITION, YES, NO, OUT };
 

@@ -155,7 +155,7 @@ static int32_t inner_of(const ember_cadence_conv_t *s, const ember_tensor_t *w) 
 
 ember_status_t ember_cadence_conv(ember_cadence_conv_t *s, ember_node_t *node,
                                   bool last) {
-    static const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION, 0};
+    static const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION, 0, 0};
     ember_tensor_t x, w;
     ember_status_t status = read_tensors(s, node, &x, &w, last);
 
@@ -179,8 +179,8 @@ ember_status_t ember_cadence_conv(ember_cadence_conv_t *s, ember_node_t *node,
 
 ember_status_t ember_cadence_conv_transposed(ember_cadence_conv_t *s,
                                              ember_node_t *node) {
-    static const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION,
-                                                DILATION + 1};
+    static const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION, DILATION + 1,
+                                                0};
     const bool last = ember_node_bool(node, ember_node_arg_count(node) - 3);
     ember_tensor_t x, w;
     ember_status_t status = read_tensors(s, node, &x, &w, last);

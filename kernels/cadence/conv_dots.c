@@ -38,7 +38,8 @@ ember_status_t ember_conv_dots_prepare(ember_cadence_conv_dots_t *s, ember_node_
     return ember_node_status(node);
 }
 
-// Taps [first, past) of an output that lie in the image; `at` is the first's position.
+// Taps [first, past) of an output that are inside the image; `at` is the first's
+// position.
 typedef struct taps {
     int32_t first;
     int32_t past;
@@ -87,7 +88,7 @@ static void copy_row(const ember_cadence_conv_t *conv, const int8_t *x, int32_t 
     }
 }
 
-// An output and the taps of it that lie in the image.
+// An output and its taps inside the image.
 typedef struct pixel {
     taps_t down;
     taps_t across;

@@ -5,8 +5,8 @@
 #include <arm_dsp_columns.h>
 #include <arm_dsp_tiles.h>
 
-#include "kernels/cortex_m/matmul_s8_dsp.h"
-#include "kernels/cortex_m/products_dsp.h"
+#include "kernels/engine/dsp/matmul_s8_dsp.h"
+#include "kernels/engine/dsp/products_dsp.h"
 
 enum { FOUR = 4, COLUMNS = 3, PAIR = 2 };
 

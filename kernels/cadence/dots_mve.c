@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of rows with Helium. Contract: dots.h.
 #include "kernels/cadence/dots.h"
-#include "kernels/cortex_m/matmul_s8_mve.h"
+#include "kernels/engine/mve/matmul_s8_mve.h"
 
 static size_t bytes(int32_t inner, int32_t count) {
     (void)inner;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions of the dialect whose products are those of cortex_m: int8, weights
 // without a zero point, whole sums. The engines of cortex_m multiply; how sums become
-// outputs is said here, in float32 (kernels/cortex_m/real_s8.h).
+// outputs is said here, in float32 (kernels/engine/int8/real_s8.h).
 //
 // Engines take images (height, width, channels) and weights that lie so. Images whose
 // channels come first, and their weights, are turned in scratch.
@@ -9,8 +9,8 @@
 #define EMBER_KERNELS_CADENCE_LENT_H
 
 #include "kernels/cadence/conv.h"
-#include "kernels/cortex_m/conv_s8.h"
-#include "kernels/movement/turn.h"
+#include "kernels/engine/int8/conv_s8.h"
+#include "kernels/engine/int8/turn.h"
 
 // What lies otherwise in a call than an engine takes it; NULL: nothing does.
 typedef struct ember_lent {

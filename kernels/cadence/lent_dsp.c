@@ -5,7 +5,7 @@
 #include <arm_dsp_columns.h>
 
 #include "kernels/cadence/real_dsp.h"
-#include "kernels/cortex_m/depthwise_windows_dsp.h"
+#include "kernels/engine/dsp/depthwise_windows_dsp.h"
 
 // --- columns -------------------------------------------------------------------------
 

@@ -4,8 +4,8 @@
 #define EMBER_KERNELS_CADENCE_LENT_DSP_H
 
 #include "kernels/cadence/lent.h"
-#include "kernels/cortex_m/columns_dsp.h"
-#include "kernels/cortex_m/depthwise_s8_dsp.h"
+#include "kernels/engine/dsp/columns_dsp.h"
+#include "kernels/engine/dsp/depthwise_s8_dsp.h"
 
 typedef struct ember_lent_dsp {
     ember_lent_t lent;

@@ -3,7 +3,7 @@
 #include "kernels/cadence/lent_hvx.h"
 
 #include "kernels/cadence/lent_plain.h"
-#include "kernels/movement/transpose_hvx.h"
+#include "kernels/engine/hvx/transpose_hvx.h"
 
 enum { ENOUGH = 1024 }; // elements to turn with vectors
 

@@ -5,9 +5,9 @@
 
 #include "kernels/cadence/lent.h"
 #include "kernels/cadence/real_hvx.h"
-#include "kernels/cortex_m/columns_hvx.h"
-#include "kernels/cortex_m/depthwise_hvx.h"
-#include "kernels/cortex_m/groups_hvx.h"
+#include "kernels/engine/hvx/columns_hvx.h"
+#include "kernels/engine/hvx/depthwise_hvx.h"
+#include "kernels/engine/hvx/groups_hvx.h"
 
 typedef struct ember_lent_hvx {
     ember_lent_t lent;

@@ -5,7 +5,7 @@
 #include <arm_mve_tiles.h>
 
 #include "kernels/cadence/real_mve.h"
-#include "kernels/cortex_m/depthwise_sums_mve.h"
+#include "kernels/engine/mve/depthwise_sums_mve.h"
 
 enum { TILE = EMBER_MVE_TILE };
 

@@ -4,8 +4,8 @@
 #define EMBER_KERNELS_CADENCE_LENT_MVE_H
 
 #include "kernels/cadence/lent.h"
-#include "kernels/cortex_m/columns_mve.h"
-#include "kernels/cortex_m/depthwise_s8_mve.h"
+#include "kernels/engine/mve/columns_mve.h"
+#include "kernels/engine/mve/depthwise_s8_mve.h"
 
 typedef struct ember_lent_mve {
     ember_lent_t lent;

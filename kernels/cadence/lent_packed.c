@@ -2,7 +2,7 @@
 // The arguments of convolutions with packed weights. Contract: lent_packed.h.
 #include "kernels/cadence/lent_packed.h"
 
-#include "kernels/cortex_m/packed_s8.h"
+#include "kernels/engine/int8/packed_s8.h"
 
 enum { W = 1, BIAS, PLACES_DILATION = 5, LAST = 10, OUT };
 enum { RANK = 4 };

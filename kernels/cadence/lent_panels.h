@@ -8,8 +8,8 @@
 #define EMBER_KERNELS_CADENCE_LENT_PANELS_H
 
 #include "kernels/cadence/lent_image.h"
-#include "kernels/cortex_m/depthwise_panels_s8.h"
-#include "kernels/cortex_m/panels_s8.h"
+#include "kernels/engine/int8/depthwise_panels_s8.h"
+#include "kernels/engine/int8/panels_s8.h"
 
 typedef struct ember_lent_panels {
     ember_lent_t lent;

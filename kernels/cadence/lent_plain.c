@@ -2,7 +2,7 @@
 // Convolutions of the dialect in plain C. Contract: lent_plain.h.
 #include "kernels/cadence/lent_plain.h"
 
-#include "kernels/cortex_m/conv_s8_windows.h"
+#include "kernels/engine/int8/conv_s8_windows.h"
 
 static inline int8_t ending(const ember_scales_s8_t *scales, int32_t f, uint32_t sum) {
     return ember_real_s8((int32_t)(sum + (uint32_t)scales->bias[f]), scales->scale,

@@ -5,7 +5,7 @@
 #define EMBER_KERNELS_CADENCE_LENT_PRODUCTS_DSP_H
 
 #include "kernels/cadence/lent_products.h"
-#include "kernels/cortex_m/matmul_s8_dsp.h"
+#include "kernels/engine/dsp/matmul_s8_dsp.h"
 
 void ember_lent_products_end_dsp(const ember_matmul_s8_t *s, const int32_t *sums,
                                  int32_t count, int32_t base, int32_t at, int8_t *c);

@@ -16,8 +16,8 @@ ember_status_t ember_lent_products_hvx_prepare(ember_lent_products_hvx_t *s,
     return ember_matmul_s8_hvx_prepare(&s->products, node);
 }
 
-// Batches lie at addresses alike: rows that the engine takes as they are have a length
-// for that.
+// All batches have the same alignment: rows that the engine reads in place have a
+// length that keeps it.
 void ember_lent_products_hvx_run(const ember_lent_products_hvx_t *s) {
     const ember_real_ending_hvx_t ending = ember_real_ending_hvx(&s->real);
     const ember_matmul_s8_hvx_t *products = &s->products;

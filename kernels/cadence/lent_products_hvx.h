@@ -6,7 +6,7 @@
 
 #include "kernels/cadence/lent_products.h"
 #include "kernels/cadence/real_hvx.h"
-#include "kernels/cortex_m/matmul_s8_hvx.h"
+#include "kernels/engine/hvx/matmul_s8_hvx.h"
 
 typedef struct ember_lent_products_hvx {
     ember_matmul_s8_hvx_t products;

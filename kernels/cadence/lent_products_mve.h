@@ -4,7 +4,7 @@
 #define EMBER_KERNELS_CADENCE_LENT_PRODUCTS_MVE_H
 
 #include "kernels/cadence/lent_products.h"
-#include "kernels/cortex_m/matmul_s8_mve.h"
+#include "kernels/engine/mve/matmul_s8_mve.h"
 
 void ember_lent_products_end_mve(const ember_matmul_s8_t *s, const int32_t *sums,
                                  int32_t count, int8_t *c);

@@ -48,17 +48,6 @@ void ember_cadence_max_pool_run(const ember_cadence_pool_t *s) {
     }
 }
 
-// With ceil_mode windows may extend past the end, if they begin before it.
-static void round_up(ember_cadence_axis_t *axis) {
-    const int32_t span = axis->in + 2 * axis->padding;
-    const int32_t room = span - axis->dilation * (axis->kernel - 1) - 1;
-    const int32_t begin = (room / axis->stride + 1) * axis->stride;
-
-    if (room % axis->stride != 0 && begin < axis->in + axis->padding) {
-        axis->out++;
-    }
-}
-
 static ember_status_t set_output(ember_cadence_pool_t *s, ember_node_t *node,
                                  const ember_tensor_t *x, uint32_t out) {
     ember_cadence_window_t *window = &s->window;
@@ -93,7 +82,6 @@ ember_status_t ember_cadence_pool(ember_cadence_pool_t *s, ember_node_t *node,
 
     ember_node_tensor(node, X, &x);
     const uint32_t count = ember_node_ints(node, args->kernel, kernel, 2);
-    const bool up = ember_node_bool(node, args->ceil);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
@@ -106,14 +94,14 @@ ember_status_t ember_cadence_pool(ember_cadence_pool_t *s, ember_node_t *node,
     *dtype = x.dtype;
     s->window.height.kernel = kernel[0];
     s->window.width.kernel = kernel[count - 1];
-    if (kernel[0] > MOST || kernel[count - 1] > MOST ||
-        ember_cadence_window_out(&s->window, node, &args->lists) != EMBER_OK) {
-        return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "cadence pool: parameters do not fit");
+    if (kernel[0] > MOST || kernel[count - 1] > MOST) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "cadence pool: the window is too large");
     }
-    if (up) {
-        round_up(&s->window.height);
-        round_up(&s->window.width);
+    const ember_status_t status =
+        ember_cadence_window_out(&s->window, node, &args->lists);
+    if (status != EMBER_OK) {
+        return status;
     }
     return set_output(s, node, &x, args->out);
 }
@@ -121,7 +109,7 @@ ember_status_t ember_cadence_pool(ember_cadence_pool_t *s, ember_node_t *node,
 ember_status_t ember_cadence_max_pool(ember_cadence_pool_t *s, ember_node_t *node,
                                       bool last) {
     static const ember_cadence_pool_args_t args = {
-        KERNEL, {STRIDE, PADDING, DILATION, 0}, CEIL, Y, false};
+        KERNEL, {STRIDE, PADDING, DILATION, 0, CEIL}, Y, false};
     uint8_t dtype;
 
     return ember_cadence_pool(s, node, &args, last, &dtype);

@@ -17,7 +17,6 @@ typedef struct ember_cadence_pool {
 typedef struct ember_cadence_pool_args {
     uint8_t kernel;
     ember_cadence_lists_t lists; // no dilation: 1
-    uint8_t ceil;
     uint8_t out;
     bool floats; // floats are accepted, too
 } ember_cadence_pool_args_t;

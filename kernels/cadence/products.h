@@ -11,7 +11,7 @@
 #ifndef EMBER_KERNELS_CADENCE_PRODUCTS_H
 #define EMBER_KERNELS_CADENCE_PRODUCTS_H
 
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 typedef struct ember_cadence_products {
     const void *a;       // (batches, rows, inner)

@@ -6,7 +6,7 @@
 
 #include <arm_dsp_real.h>
 
-#include "kernels/cortex_m/products_dsp.h"
+#include "kernels/engine/dsp/products_dsp.h"
 
 // What all sums begin with.
 typedef struct ember_real_start_dsp {

@@ -5,8 +5,8 @@
 // rounded, by less than 2^-23 of itself and four of its last places.
 #include "kernels/cadence/real_hvx.h"
 
-#include "kernels/cortex_m/float_hvx.h"
-#include "kernels/cortex_m/real_s8.h"
+#include "kernels/engine/hvx/float_hvx.h"
+#include "kernels/engine/int8/real_s8.h"
 
 enum { BIAS = 127, LEADING = 1 << EMBER_SIGNIFICAND_BITS, LANES = 32 };
 enum { LAST_PLACES = 4, BEYOND = 3 }; // errors; results behind the last that is int8

@@ -4,7 +4,7 @@
 #ifndef EMBER_KERNELS_CADENCE_REAL_HVX_H
 #define EMBER_KERNELS_CADENCE_REAL_HVX_H
 
-#include "kernels/cortex_m/ending_hvx.h"
+#include "kernels/engine/hvx/ending_hvx.h"
 
 // How the dialect scales sums, made at load: numbers of ember_ending_hvx_t.
 typedef struct ember_real_hvx {

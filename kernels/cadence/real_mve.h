@@ -3,7 +3,7 @@
 #ifndef EMBER_KERNELS_CADENCE_REAL_MVE_H
 #define EMBER_KERNELS_CADENCE_REAL_MVE_H
 
-#include "kernels/cortex_m/products_mve.h"
+#include "kernels/engine/mve/products_mve.h"
 
 typedef struct ember_real_mve {
     float scale;

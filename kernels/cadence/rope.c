@@ -2,8 +2,6 @@
 // Rotary embeddings. Contract: rope.h.
 #include "kernels/cadence/rope.h"
 
-#include <stddef.h>
-
 enum { X, SIN, COS, POSITIONS, OUT };
 
 static void turn(const ember_rope_t *s, const float *x, float *y, ptrdiff_t position,
@@ -20,20 +18,12 @@ static void turn(const ember_rope_t *s, const float *x, float *y, ptrdiff_t posi
     }
 }
 
-static int64_t position_of(const ember_rope_t *s, int32_t token) {
-    if (s->at == NULL) {
-        return token;
-    }
-    return s->at_dtype == EMBER_S32 ? ((const int32_t *)s->at)[token]
-                                    : ((const int64_t *)s->at)[token];
-}
-
 int32_t ember_rope_run(const ember_rope_t *s, bool halves) {
     const float *x = s->x;
     float *y = s->y;
 
     for (int32_t token = 0; token < s->tokens; token++) {
-        const int64_t position = position_of(s, token);
+        const int64_t position = ember_rope_position(s, token);
         if (position < 0 || position >= s->positions) {
             return EMBER_DATA_RANGE;
         }
@@ -63,33 +53,42 @@ static bool set_sizes(ember_rope_t *s, const ember_tensor_t *x,
     return true;
 }
 
-static bool is_floats(const ember_tensor_t *tensor) {
-    return tensor->dtype == EMBER_F32 && ember_tensor_is_contiguous(tensor);
-}
+ember_status_t ember_rope_read(ember_rope_t *s, ember_node_t *node, uint32_t out,
+                               ember_tensor_t *x, ember_tensor_t *y) {
+    ember_tensor_t sin, cos, at;
 
-ember_status_t ember_rope_prepare(ember_rope_t *s, ember_node_t *node) {
-    ember_tensor_t x, y, sin, cos, at;
-
-    ember_node_tensor(node, X, &x);
+    ember_node_tensor(node, X, x);
     ember_node_tensor(node, SIN, &sin);
     ember_node_tensor(node, COS, &cos);
     const bool given = ember_node_optional_tensor(node, POSITIONS, &at);
-    ember_node_output_like(node, OUT, &x, &y);
-    if (ember_node_status(node) != EMBER_OK) {
+    ember_node_output_like(node, out, x, y);
+    if (ember_node_status(node) != EMBER_OK || !ember_cadence_plain(node, x) ||
+        !ember_cadence_plain(node, y) || !ember_cadence_plain(node, &sin) ||
+        !ember_cadence_plain(node, &cos)) {
         return ember_node_status(node);
     }
-    if (!is_floats(&x) || !is_floats(&y) || !is_floats(&sin) || !is_floats(&cos) ||
+    if (x->dtype != y->dtype || sin.dtype != EMBER_F32 || cos.dtype != EMBER_F32 ||
         (given && at.dtype != EMBER_S32 && at.dtype != EMBER_S64)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: wrong dtypes or layout");
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: wrong dtypes");
     }
-    if (!set_sizes(s, &x, &sin, &cos) || (given && at.numel != (uint32_t)s->tokens)) {
+    if (!set_sizes(s, x, &sin, &cos) || (given && at.numel != (uint32_t)s->tokens)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM, "rope: sizes do not fit");
     }
-    s->x = x.data;
-    s->y = y.data;
+    s->x = x->data;
+    s->y = y->data;
     s->sin = sin.data;
     s->cos = cos.data;
     s->at = at.data;
     s->at_dtype = at.dtype;
     return EMBER_OK;
+}
+
+ember_status_t ember_rope_prepare(ember_rope_t *s, ember_node_t *node) {
+    ember_tensor_t x, y;
+    const ember_status_t status = ember_rope_read(s, node, OUT, &x, &y);
+
+    if (status == EMBER_OK && x.dtype != EMBER_F32) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED, "rope: wrong dtypes");
+    }
+    return status;
 }

@@ -83,7 +83,7 @@ static ember_status_t set_output(ember_cadence_rows_t *s, ember_node_t *node,
 ember_status_t ember_cadence_rows(ember_cadence_rows_t *s, ember_node_t *node,
                                   bool transposed) {
     const ember_cadence_lists_t lists = {STRIDE, PADDING, DILATION,
-                                         transposed ? OUT_PADDING : 0};
+                                         transposed ? OUT_PADDING : 0, 0};
     const uint32_t zero = transposed ? OUT_PADDING + 1 : OUT_PADDING;
     const bool last = ember_node_bool(node, zero + 1);
     int32_t kernel[2] = {0, 0};

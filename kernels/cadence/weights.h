@@ -3,7 +3,7 @@
 #ifndef EMBER_KERNELS_CADENCE_WEIGHTS_H
 #define EMBER_KERNELS_CADENCE_WEIGHTS_H
 
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 // Rows of weights, and biases, that a vector is multiplied by.
 typedef struct ember_w8 {

@@ -2,6 +2,8 @@
 // Windows of the dialect. Contract: window.h.
 #include "kernels/cadence/window.h"
 
+#include "kernels/engine/windows.h"
+
 enum { LIMIT = 1 << 28 }; // larger parameters could only overflow sums
 
 bool ember_cadence_window_in(ember_cadence_window_t *window, const ember_tensor_t *x,
@@ -70,14 +72,16 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t *he
     }
     *height = items[0];
     *width = items[count - 1];
-    if (*height < low || *width < low || *height > LIMIT || *width > LIMIT) {
-        ember_node_fail(node, EMBER_BAD_PROGRAM, "cadence: bad parameter");
+    const bool bad = *height < low || *width < low;
+    if (bad || *height > LIMIT || *width > LIMIT) {
+        ember_node_fail(node, bad ? EMBER_BAD_PROGRAM : EMBER_UNSUPPORTED,
+                        "cadence: bad parameter");
     }
 }
 
 // Length of the output; -1 if the parameters are out of range.
 static int32_t out_length(const ember_cadence_axis_t *axis, bool transposed,
-                          int32_t out_padding) {
+                          int32_t out_padding, bool ceil) {
     const int64_t reach = (int64_t)axis->dilation * (axis->kernel - 1);
     const int64_t span = axis->in + 2 * (int64_t)axis->padding;
     int64_t length;
@@ -90,8 +94,7 @@ static int32_t out_length(const ember_cadence_axis_t *axis, bool transposed,
         const int64_t steps = (axis->in - (int64_t)1) * axis->stride;
         length = steps - 2 * (int64_t)axis->padding + reach + out_padding + 1;
     } else {
-        const int32_t room = (int32_t)(span - reach - 1);
-        length = room >= 0 ? room / axis->stride + 1 : -1;
+        length = ember_windows(axis->in, reach + 1, axis->stride, axis->padding, ceil);
     }
     return length > LIMIT ? -1 : (int32_t)length;
 }
@@ -122,8 +125,9 @@ ember_status_t ember_cadence_window_out(ember_cadence_window_t *window,
         height->stride = height->dilation = 1;
         height->padding = out_padding[0] = 0;
     }
-    height->out = out_length(height, window->transposed, out_padding[0]);
-    width->out = out_length(width, window->transposed, out_padding[1]);
+    const bool ceil = lists->ceil_mode != 0 && ember_node_bool(node, lists->ceil_mode);
+    height->out = out_length(height, window->transposed, out_padding[0], ceil);
+    width->out = out_length(width, window->transposed, out_padding[1], ceil);
     return height->out >= 0 && width->out >= 0
                ? EMBER_OK
                : ember_node_fail(node, EMBER_BAD_PROGRAM, "cadence: sizes do not fit");

@@ -4,7 +4,7 @@
 #ifndef EMBER_KERNELS_CADENCE_WINDOW_H
 #define EMBER_KERNELS_CADENCE_WINDOW_H
 
-#include "kernels/cadence/numbers.h"
+#include "kernels/engine/cadence/numbers.h"
 
 // Every position that an axis can produce, inside the image or not, fits an int32_t.
 typedef struct ember_cadence_axis {
@@ -36,12 +36,13 @@ typedef struct ember_cadence_window {
     bool transposed;
 } ember_cadence_window_t;
 
-// Indices of a call's lists; 0: it has none.
+// Indices of a call's lists, and of `ceil_mode`; 0: it has none.
 typedef struct ember_cadence_lists {
     uint8_t stride;
     uint8_t padding;
     uint8_t dilation;
     uint8_t out_padding; // if there is one, the window is transposed
+    uint8_t ceil_mode;   // the last window may extend past the end
 } ember_cadence_lists_t;
 
 // Takes a tensor of rank 3 or 4 as the image, with channels last or first. Kernels are
@@ -49,7 +50,7 @@ typedef struct ember_cadence_lists {
 EMBER_MUST_USE bool ember_cadence_window_in(ember_cadence_window_t *window,
                                             const ember_tensor_t *x, bool last);
 
-// Reads the lists, of height and width or of the width alone, and sets the lengths of
+// Reads the lists, of height and width or of the width only, and sets the lengths of
 // the output. BAD_PROGRAM if there is no such window.
 EMBER_MUST_USE ember_status_t
 ember_cadence_window_out(ember_cadence_window_t *window, ember_node_t *node,

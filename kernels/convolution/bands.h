@@ -71,7 +71,7 @@ static inline int32_t ember_bands_rows_under(const ember_axis_t *height,
 
 // --- the loops, compiled by a variant with its functions as constants ----------------
 
-// Row by row, for variants that know rows alone.
+// Row by row, for variants that only compute rows.
 EMBER_BANDS_INLINE void ember_bands_each_row(const ember_conv_bands_t *s,
                                              ember_bands_work_t work,
                                              ember_bands_row_fn row) {

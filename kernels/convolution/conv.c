@@ -36,7 +36,9 @@ static void read_list(ember_node_t *node, uint32_t arg, uint32_t count, int32_t 
         const uint32_t unset = EMBER_CONV_DIMS - count;
         items[d] = d < unset ? unused : given[length == 1 ? 0 : d - unset];
         if (items[d] < low || items[d] > LIMIT) {
-            ember_node_fail(node, EMBER_BAD_PROGRAM, "convolution: bad parameter");
+            ember_node_fail(node,
+                            items[d] < low ? EMBER_BAD_PROGRAM : EMBER_UNSUPPORTED,
+                            "convolution: bad parameter");
         }
     }
 }

@@ -3,7 +3,7 @@
 #include "kernels/cortex_m/avg_pool_rows_s8.h"
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
 
-enum { SUMS, KERNEL, OUT = 8 };
+enum { SUMS, KERNEL, ZERO = 4, OUT = 8 };
 
 typedef struct {
     const float *sums;
@@ -14,7 +14,7 @@ typedef struct {
     int32_t zero;
 } avg_pool_means_t;
 
-// Of any sum, also of one that is no number.
+// The output of a mean in steps; NaN gives the least.
 static int8_t limited(float steps, int32_t zero) {
     const float low = (float)(INT8_MIN - zero), high = (float)(INT8_MAX - zero);
 
@@ -40,7 +40,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     ember_node_tensor(node, SUMS, &sums);
     ember_pool_s8_pair(node, KERNEL, 1, kernel);
     ember_node_output_like(node, OUT, &sums, &y);
-    s->scale = ember_avg_pool_s8_scale(node, &s->zero);
+    s->scale = ember_avg_pool_s8_scale(node, ZERO, &s->zero);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

@@ -2,8 +2,8 @@
 // quantized_avg_pool2d by rows of its image, which then is never whole. Each row is
 // added to the sums of the windows that it crosses (avg_pool_sums); sums of all rows of
 // the windows become results (avg_pool_means). Both have the arguments of
-// quantized_avg_pool2d, whose reference they follow: sums are float32, of elements in
-// their order.
+// quantized_avg_pool2d without ceil_mode, and follow its reference: sums are float32,
+// of elements in their order.
 //
 // A row and its sums are images with one row, channels last.
 #ifndef EMBER_KERNELS_CORTEX_M_AVG_POOL_ROWS_S8_H

@@ -3,7 +3,7 @@
 #include "kernels/cortex_m/avg_pool_rows_s8.h"
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
 
-enum { X, KERNEL, STRIDE, PADDING, SUMS = 8 };
+enum { X, KERNEL, STRIDE, PADDING, ZERO, SUMS = 8 };
 enum { COLUMNS = 3 }; // the dimension
 
 bool ember_avg_pool_is_row(const ember_tensor_t *image) {
@@ -32,7 +32,7 @@ ember_status_t ember_avg_pool_sums_s8_prepare(ember_node_t *node,
     ember_pool_s8_pair(node, KERNEL, 1, kernel);
     ember_pool_s8_pair(node, STRIDE, 1, stride);
     ember_pool_s8_pair(node, PADDING, 0, padding);
-    s->scale = ember_avg_pool_s8_scale(node, &s->zero);
+    s->scale = ember_avg_pool_s8_scale(node, ZERO, &s->zero);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }

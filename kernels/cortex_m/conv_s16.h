@@ -8,7 +8,7 @@
 #ifndef EMBER_KERNELS_CORTEX_M_CONV_S16_H
 #define EMBER_KERNELS_CORTEX_M_CONV_S16_H
 
-#include "kernels/cortex_m/conv_s8.h"
+#include "kernels/engine/int8/conv_s8.h"
 
 typedef struct ember_limits_s16 {
     int16_t low;

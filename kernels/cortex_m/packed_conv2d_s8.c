@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::packed_conv2d.out: weights are unpacked in every run.
-#include "kernels/cortex_m/conv_s8_run.h"
-#include "kernels/cortex_m/packed_s8.h"
+#include "kernels/engine/int8/conv_s8_run.h"
+#include "kernels/engine/int8/packed_s8.h"
 
 typedef struct {
     ember_conv_s8_t conv;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // packed_conv2d_s8_dsp: with the DSP instructions. Contract: packed_dsp.h.
-#include "kernels/cortex_m/packed_run_dsp.h"
+#include "kernels/engine/dsp/packed_run_dsp.h"
 
 static void set_scales(const ember_packed_dsp_t *s) {
     const ember_scales_s8_t *scales = &s->conv.scales;

@@ -17,7 +17,11 @@ static void read_list(ember_node_t *node, uint32_t arg, const ember_tensor_t *x,
     const bool last = is_channels_last(x);
     int32_t items[DIMS] = {0};
 
-    if (ember_node_ints(node, arg, items, DIMS) != DIMS || x->rank > DIMS) {
+    if (x->rank > DIMS) {
+        ember_node_fail(node, EMBER_UNSUPPORTED, "pad: more than four dimensions");
+        return;
+    }
+    if (ember_node_ints(node, arg, items, DIMS) != DIMS) {
         ember_node_fail(node, EMBER_BAD_PROGRAM, "pad: needs four amounts");
         return;
     }

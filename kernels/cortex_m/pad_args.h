@@ -5,7 +5,7 @@
 #ifndef EMBER_KERNELS_CORTEX_M_PAD_ARGS_H
 #define EMBER_KERNELS_CORTEX_M_PAD_ARGS_H
 
-#include "kernels/movement/pad.h"
+#include "kernels/engine/pad.h"
 
 enum { EMBER_PAD_VALUE = 3, EMBER_PAD_OUT }; // arguments behind those
 

@@ -9,7 +9,7 @@
 #define EMBER_KERNELS_CORTEX_M_PAIR_S16_H
 
 #include "kernels/cortex_m/conv_s16.h"
-#include "kernels/cortex_m/pair_s8.h"
+#include "kernels/engine/int8/pair_s8.h"
 
 typedef struct ember_add_s16 {
     ember_pair_s8_t pair; // its elements are int16

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Means of 2, 4 or 8 elements that lie in the middle between two integers, 32 at a time
+// Means of 2, 4 or 8 elements that are halfway between two integers, 32 at a time
 // with HVX: which of these they become is what the roundings of float32 decide that
 // quantized_avg_pool2d.h has.
 //
@@ -10,7 +10,7 @@
 #define EMBER_KERNELS_CORTEX_M_POOL_TIES_HVX_H
 
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
-#include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/engine/hvx/scale_hvx.h"
 #include "kernels/engine/mathf.h"
 
 enum { EMBER_TIES_HVX = 8 };          // elements of a window, at most

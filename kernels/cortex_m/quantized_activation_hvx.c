@@ -2,7 +2,7 @@
 // quantized_activation with HVX, 128 elements at a time. Contract:
 // quantized_activation.h.
 #include "kernels/cortex_m/quantized_activation.h"
-#include "kernels/cortex_m/table_hvx.h"
+#include "kernels/engine/hvx/table_hvx.h"
 
 enum { FEW = 11 }; // elements, for which portable C takes fewer packets
 

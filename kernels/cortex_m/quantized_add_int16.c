@@ -35,7 +35,7 @@ ember_status_t ember_add_s16_prepare(ember_node_t *node, void *state) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "ember: multipliers are too large");
     }
-    return ember_pair_prepare(node, &s->pair, EMBER_S16);
+    return ember_pair_prepare(node, &s->pair, 1, EMBER_S16);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_add: y = a + b, int8 with a scale and a zero point each.
+// quantized_add: y = a + b, int8 with a scale and a zero point each; a - b if the
+// multiplier of b is negative.
 //
 //     q(x) = requantize((x - zero) << 20)      y = requantize(q(a) + q(b)) + zero
 //
@@ -8,8 +9,8 @@
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_ADD_S8_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_ADD_S8_H
 
-#include "kernels/cortex_m/pair_s8.h"
-#include "kernels/cortex_m/requantize.h"
+#include "kernels/engine/int8/pair_s8.h"
+#include "kernels/engine/int8/requantize.h"
 
 enum { EMBER_ADD_BITS = 20 }; // of the estimate's fraction
 
@@ -29,6 +30,14 @@ typedef struct ember_add_s8 {
 } ember_add_s8_t;
 
 EMBER_MUST_USE ember_status_t ember_add_s8_prepare(ember_node_t *node, void *state);
+
+// Only reads the arguments, without an estimate.
+EMBER_MUST_USE ember_status_t ember_add_s8_read(ember_node_t *node, ember_add_s8_t *s);
+
+// Whether executorch 1.0 wrote the call, which means something else by the scales.
+static inline bool ember_add_s8_is_floats(ember_requantize_t y) {
+    return y.multiplier == 1 << 30 && y.shift == -1;
+}
 
 // One element as the dialect defines it.
 int8_t ember_add_s8_exact(const ember_add_s8_t *s, int32_t a, int32_t b);

@@ -5,7 +5,7 @@
 // If a byte in the upper part of a halfword is multiplied by a factor << 8, the upper
 // word of the product is the byte times the factor: SMLAW adds that to the estimate.
 #include "kernels/cortex_m/quantized_add_s8.h"
-#include "kernels/engine/bytes_dsp.h"
+#include "kernels/engine/dsp/bytes_dsp.h"
 
 enum {
     POINT = EMBER_ADD_BITS - 16

@@ -2,7 +2,7 @@
 // quantized_add with HVX, 128 elements at a time, exactly as in the formula. Contract
 // and formula: quantized_add_s8.h.
 #include "kernels/cortex_m/quantized_add_s8.h"
-#include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/engine/hvx/scale_hvx.h"
 
 enum { HEADROOM = 20, LEFT_MAX = 2 }; // operands have 9 bits
 enum { FEW = 10 }; // elements of a row, for which portable C takes fewer packets

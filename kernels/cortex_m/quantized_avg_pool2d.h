@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_avg_pool2d: the mean of each window, without padding.
+// quantized_avg_pool2d: the mean of each window, without padding and without what is
+// outside of the image in ceil_mode.
 //
 // The reference computes in float32: the sum of (x - zero) * scale, over the elements
 // of a row and row by row, divided by their number and by the scale, rounded to nearest
@@ -8,7 +9,7 @@
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_AVG_POOL2D_H
 
-#include "kernels/cortex_m/pool_s8.h"
+#include "kernels/engine/int8/pool_s8.h"
 #include "kernels/engine/mathf.h"
 
 typedef struct ember_avg_pool_s8 {
@@ -21,8 +22,9 @@ typedef struct ember_avg_pool_s8 {
 EMBER_MUST_USE ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node,
                                                         void *state);
 
-// Reads the arguments that say how integers become numbers: the scale, and `*zero`.
-float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero);
+// Reads the three arguments from `first` on that say how integers become numbers: the
+// scale, and `*zero`.
+float ember_avg_pool_s8_scale(ember_node_t *node, uint32_t first, int32_t *zero);
 
 // The result for `count` elements with this sum, as the reference computes it, before
 // the zero point is added and what exceeds int8 is cut.

@@ -2,7 +2,7 @@
 // What the kernels of quantized_avg_pool2d share. Contract: quantized_avg_pool2d.h.
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
 
-enum { ZERO = 4, MULTIPLIER, SHIFT, SCRATCH, OUT };
+enum { CEIL_MODE = 4, ZERO, MULTIPLIER, SHIFT, SCRATCH, OUT };
 enum { SHIFT_MIN = -60, SHIFT_MAX = 60, ELEMENTS_MAX = 1 << 20, SHORT_MAX = 255 };
 
 static int8_t limited(int32_t mean) {
@@ -10,10 +10,10 @@ static int8_t limited(int32_t mean) {
     return (int8_t)(mean > INT8_MAX ? INT8_MAX : mean);
 }
 
-float ember_avg_pool_s8_scale(ember_node_t *node, int32_t *zero) {
-    *zero = ember_node_int_in(node, ZERO, INT8_MIN, INT8_MAX);
-    const int32_t multiplier = ember_node_int_in(node, MULTIPLIER, 1, INT32_MAX);
-    const int32_t shift = ember_node_int_in(node, SHIFT, SHIFT_MIN, SHIFT_MAX);
+float ember_avg_pool_s8_scale(ember_node_t *node, uint32_t first, int32_t *zero) {
+    *zero = ember_node_int_in(node, first, INT8_MIN, INT8_MAX);
+    const int32_t multiplier = ember_node_int_in(node, first + 1, 1, INT32_MAX);
+    const int32_t shift = ember_node_int_in(node, first + 2, SHIFT_MIN, SHIFT_MAX);
     return (float)multiplier * ember_pow2(shift - 31);
 }
 
@@ -55,12 +55,13 @@ int8_t ember_avg_pool_s8_mean(const ember_avg_pool_s8_t *s, ember_window_s8_t wi
 
 ember_status_t ember_avg_pool_s8_prepare(ember_node_t *node, void *state) {
     ember_avg_pool_s8_t *s = state;
-    const ember_status_t status = ember_pool_s8_prepare(node, &s->pool, OUT);
+    const ember_status_t status =
+        ember_pool_s8_prepare(node, &s->pool, ember_node_bool(node, CEIL_MODE), OUT);
 
     if (status != EMBER_OK) {
         return status;
     }
-    s->scale = ember_avg_pool_s8_scale(node, &s->zero);
+    s->scale = ember_avg_pool_s8_scale(node, ZERO, &s->zero);
     const int64_t count = (int64_t)s->pool.kernel[0] * s->pool.kernel[1];
     if (count > ELEMENTS_MAX) {
         return ember_node_fail(node, EMBER_UNSUPPORTED,

@@ -2,7 +2,7 @@
 // quantized_avg_pool2d with the DSP extension, four channels at a time. Contract and
 // formula: quantized_avg_pool2d.h.
 #include "kernels/cortex_m/quantized_avg_pool2d.h"
-#include "kernels/engine/bytes_dsp.h"
+#include "kernels/engine/dsp/bytes_dsp.h"
 
 // Sums of channels 0 and 2, and of channels 1 and 3, in halves.
 typedef struct sums {

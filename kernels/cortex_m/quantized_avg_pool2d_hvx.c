@@ -6,7 +6,7 @@
 // integers: it is estimated with the inverse of the divisor and corrected by the
 // remainder.
 #include "kernels/cortex_m/pool_ties_hvx.h"
-#include "kernels/cortex_m/pools_hvx.h"
+#include "kernels/engine/hvx/pools_hvx.h"
 
 // Four vectors of sums of up to 128 channels.
 static void sum_of(const ember_image_s8_t *image, ember_window_s8_t window,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::quantized_avg_pool2d_int16.out: means of windows, to the nearest, ties up.
-#include "kernels/cortex_m/pool_s8.h"
+#include "kernels/engine/int8/pool_s8.h"
 
 enum { INCLUDE = 4, OUT };
 enum { ELEMENTS_MAX = 1 << 14 }; // twice their sum fits an int32_t

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_batch_matmul_dsp: with the DSP instructions.
-#include "kernels/cortex_m/matmul_s8_dsp.h"
+#include "kernels/engine/dsp/matmul_s8_dsp.h"
 
 static int32_t run(void *state) {
     ember_matmul_s8_dsp_run(state, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_batch_matmul_hvx: with Hexagon's vectors.
-#include "kernels/cortex_m/matmul_s8_hvx.h"
+#include "kernels/engine/hvx/matmul_s8_hvx.h"
 
 static int32_t run(void *state) {
     ember_matmul_s8_hvx_run(state, NULL);

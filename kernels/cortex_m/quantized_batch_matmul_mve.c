@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_batch_matmul_mve: with Helium.
-#include "kernels/cortex_m/matmul_s8_mve.h"
+#include "kernels/engine/mve/matmul_s8_mve.h"
 
 static int32_t run(void *state) {
     ember_matmul_s8_mve_run(state, NULL);

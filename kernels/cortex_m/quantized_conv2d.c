@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_conv2d.out
-#include "kernels/cortex_m/conv_s8_run.h"
+#include "kernels/engine/int8/conv_s8_run.h"
 
 static int32_t run(void *state) {
     ember_conv_s8_plain_run(state, false);

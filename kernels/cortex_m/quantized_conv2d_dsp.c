@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_conv2d_dsp: one group, with the DSP instructions.
-#include "kernels/cortex_m/columns_dsp.h"
+#include "kernels/engine/dsp/columns_dsp.h"
 
 static int32_t run(void *state) {
     const ember_columns_dsp_t *s = state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_conv2d_groups_hvx: several groups, with Hexagon's vectors.
-#include "kernels/cortex_m/groups_hvx.h"
+#include "kernels/engine/hvx/groups_hvx.h"
 
 static int32_t run(void *state) {
     ember_groups_hvx_run(state, NULL);

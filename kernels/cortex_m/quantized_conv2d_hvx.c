@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_conv2d_hvx: one group, with HVX.
-#include "kernels/cortex_m/columns_hvx.h"
+#include "kernels/engine/hvx/columns_hvx.h"
 
 static int32_t run(void *state) {
     ember_columns_conv_hvx_run(state, false);

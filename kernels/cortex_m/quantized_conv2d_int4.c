@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::quantized_conv2d_int4.out
-#include "kernels/cortex_m/conv_s4.h"
+#include "kernels/engine/int8/conv_s4.h"
 
 static int32_t run(void *state) {
     ember_conv_s4_run(state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_conv2d_int4_dsp: with the DSP instructions.
-#include "kernels/cortex_m/conv_s4_dsp.h"
+#include "kernels/engine/dsp/conv_s4_dsp.h"
 
 static int32_t run(void *state) {
     ember_conv_s4_dsp_run(state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_conv2d_mve: one group, with Helium.
-#include "kernels/cortex_m/columns_mve.h"
+#include "kernels/engine/mve/columns_mve.h"
 
 static int32_t run(void *state) {
     const ember_columns_mve_t *s = state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::quantized_conv2d_panels.out
-#include "kernels/cortex_m/panels_s8.h"
+#include "kernels/engine/int8/panels_s8.h"
 
 static int32_t run(void *state) {
     ember_panels_s8_run(state);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_conv2d_panels_hvx: with Hexagon's vectors.
-#include "kernels/cortex_m/columns_hvx.h"
-#include "kernels/cortex_m/panels_s8.h"
+#include "kernels/engine/hvx/columns_hvx.h"
+#include "kernels/engine/int8/panels_s8.h"
 
 typedef struct state {
     ember_panels_s8_t panels;
     ember_columns_hvx_t columns;
 } state_t;
 
-// In portable C where the image lies at an address that vectors cannot read from.
+// In portable C if the image is unaligned for vectors.
 static int32_t run(void *state) {
     const state_t *s = state;
 

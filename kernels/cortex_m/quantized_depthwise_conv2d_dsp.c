@@ -4,7 +4,7 @@
 // Four channels at a time, the last four maybe a second time. 3 x 3 taps go line by
 // line, each of which is in scratch before outputs may take its place, or pixel by
 // pixel.
-#include "kernels/cortex_m/depthwise_windows_dsp.h"
+#include "kernels/engine/dsp/depthwise_windows_dsp.h"
 
 INLINE void store(const block_t *block, sums_t sums, int8_t *y) {
     y[0] = (int8_t)ember_scaled_dsp(sums.a, block->by[0]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_depthwise_conv2d_hvx: one filter per channel, with Hexagon's vectors.
-#include "kernels/cortex_m/depthwise_hvx.h"
+#include "kernels/engine/hvx/depthwise_hvx.h"
 
 static int32_t run(void *state) {
     ember_depthwise_hvx_run(state, NULL);

@@ -3,8 +3,8 @@
 // vectors, as one filter per channel of an image that has each channel as often.
 #include <stddef.h>
 
-#include "kernels/cortex_m/depthwise_hvx.h"
-#include "kernels/cortex_m/worth_hvx.h"
+#include "kernels/engine/hvx/depthwise_hvx.h"
+#include "kernels/engine/hvx/worth_hvx.h"
 
 enum { BYTES_MAX = 1 << 28, TWO = 2 };
 

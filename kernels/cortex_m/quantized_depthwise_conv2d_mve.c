@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_depthwise_conv2d_mve: one filter per channel, with Helium.
-#include "kernels/cortex_m/depthwise_s8_mve.h"
+#include "kernels/engine/mve/depthwise_s8_mve.h"
 
 static int32_t run(void *state) {
     ember_depthwise_s8_mve_run(state, ember_depthwise_mve);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_depthwise_conv2d_one_dsp: a single channel, used by all filters, with the
 // DSP instructions.
-#include "kernels/cortex_m/columns_dsp.h"
+#include "kernels/engine/dsp/columns_dsp.h"
 
 static int32_t run(void *state) {
     const ember_columns_dsp_t *s = state;

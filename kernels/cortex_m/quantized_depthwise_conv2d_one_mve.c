@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_depthwise_conv2d_one_mve: a single channel, used by all filters, with
 // Helium.
-#include "kernels/cortex_m/columns_mve.h"
+#include "kernels/engine/mve/columns_mve.h"
 
 static int32_t run(void *state) {
     const ember_columns_mve_t *s = state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::quantized_depthwise_conv2d_panels.out
-#include "kernels/cortex_m/depthwise_panels_s8.h"
+#include "kernels/engine/int8/depthwise_panels_s8.h"
 
 static int32_t run(void *state) {
     ember_depthwise_panels_s8_run(state);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_depthwise_conv2d_panels_hvx: with Hexagon's vectors.
-#include "kernels/cortex_m/depthwise_hvx.h"
-#include "kernels/cortex_m/depthwise_panels_s8.h"
+#include "kernels/engine/hvx/depthwise_hvx.h"
+#include "kernels/engine/int8/depthwise_panels_s8.h"
 
 static int32_t run(void *state) {
     ember_depthwise_hvx_run(state, NULL);

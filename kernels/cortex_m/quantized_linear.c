@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cortex_m::quantized_linear.out
-#include "kernels/cortex_m/matmul_s8.h"
+#include "kernels/engine/int8/matmul_s8.h"
 
 static int32_t run(void *state) {
     ember_matmul_s8_run(state);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_linear_int4_row_mve: one row with Helium.
-#include "kernels/cortex_m/conv_s4_mve.h"
+#include "kernels/engine/mve/conv_s4_mve.h"
 
 static int32_t run(void *state) {
     ember_row_s4_mve_run(state);

@@ -41,19 +41,20 @@ static int32_t run(void *state) {
 ember_status_t ember_max_pool_s8_prepare(ember_node_t *node, void *state) {
     ember_max_pool_s8_t *s = state;
     int32_t dilation[2] = {1, 1};
-    const ember_status_t status = ember_pool_s8_prepare(node, &s->pool, OUT);
 
+    (void)ember_node_ints(node, DILATION, dilation, 2);
+    if (dilation[0] != 1 || dilation[1] != 1) { // which the output's shape depends on
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "max_pool2d: dilation is not supported");
+    }
+    const ember_status_t status =
+        ember_pool_s8_prepare(node, &s->pool, ember_node_bool(node, CEIL_MODE), OUT);
     if (status != EMBER_OK) {
         return status;
     }
-    (void)ember_node_ints(node, DILATION, dilation, 2);
     const int32_t zero = ember_node_int_in(node, X_ZERO, INT8_MIN, INT8_MAX);
     (void)ember_node_int_in(node, Y_ZERO, zero, zero);
     s->limits = ember_limits_s8_args(node, LOW, HIGH);
-    if (dilation[0] != 1 || dilation[1] != 1 || ember_node_bool(node, CEIL_MODE)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "max_pool2d: dilation or ceil_mode is not supported");
-    }
     return ember_node_status(node);
 }
 

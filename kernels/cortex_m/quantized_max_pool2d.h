@@ -3,8 +3,8 @@
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_MAX_POOL2D_H
 
-#include "kernels/cortex_m/pool_s8.h"
-#include "kernels/cortex_m/requantize.h"
+#include "kernels/engine/int8/pool_s8.h"
+#include "kernels/engine/int8/requantize.h"
 
 typedef struct ember_max_pool_s8 {
     ember_pool_s8_t pool;

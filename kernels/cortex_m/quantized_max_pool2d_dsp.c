@@ -2,7 +2,7 @@
 // quantized_max_pool2d with the DSP extension, four channels at a time. Contract:
 // quantized_max_pool2d.h.
 #include "kernels/cortex_m/quantized_max_pool2d.h"
-#include "kernels/engine/bytes_dsp.h"
+#include "kernels/engine/dsp/bytes_dsp.h"
 
 static uint32_t most(const ember_image_s8_t *image, ember_window_s8_t window,
                      uint32_t best) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_max_pool2d with HVX, 128 channels at a time. Contract:
 // quantized_max_pool2d.h.
-#include "kernels/cortex_m/pools_hvx.h"
 #include "kernels/cortex_m/quantized_max_pool2d.h"
-#include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/engine/hvx/pools_hvx.h"
+#include "kernels/engine/hvx/scale_hvx.h"
 
 static HVX_Vector most(const ember_image_s8_t *image, ember_window_s8_t window,
                        HVX_Vector best, int32_t left) {

@@ -6,8 +6,8 @@
 #ifndef EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
 #define EMBER_KERNELS_CORTEX_M_QUANTIZED_MUL_H
 
-#include "kernels/cortex_m/pair_s8.h"
-#include "kernels/cortex_m/requantize.h"
+#include "kernels/engine/int8/pair_s8.h"
+#include "kernels/engine/int8/requantize.h"
 
 typedef struct ember_mul_s8 {
     ember_pair_s8_t pair;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_mul with the DSP extension, four elements at a time, both roundings exact.
 // Contract and formula: quantized_mul.h.
-#include "kernels/cortex_m/products_dsp.h"
 #include "kernels/cortex_m/quantized_mul.h"
+#include "kernels/engine/dsp/products_dsp.h"
 
 enum { FOUR = 4 };
 

@@ -2,7 +2,7 @@
 // quantized_mul with HVX, 128 elements at a time. Contract and formula:
 // quantized_mul.h.
 #include "kernels/cortex_m/quantized_mul.h"
-#include "kernels/cortex_m/scale_hvx.h"
+#include "kernels/engine/hvx/scale_hvx.h"
 
 enum { FEW = 4 }; // elements of a row, for which portable C takes fewer packets
 

@@ -28,7 +28,7 @@ ember_status_t ember_mul_s16_prepare(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    return ember_pair_prepare(node, &s->pair, EMBER_S16);
+    return ember_pair_prepare(node, &s->pair, 1, EMBER_S16);
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

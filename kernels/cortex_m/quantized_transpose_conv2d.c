@@ -5,7 +5,7 @@
 // They are the same for all filters, so they are listed first.
 #include <stddef.h>
 
-#include "kernels/cortex_m/conv_s8.h"
+#include "kernels/engine/int8/conv_s8.h"
 
 enum { MOST_TAPS = 1 << 16 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_transpose_conv2d_dsp: plain convolutions, one after the other, with
 // the DSP instructions.
-#include "kernels/cortex_m/columns_dsp.h"
-#include "kernels/cortex_m/transposed_s8.h"
+#include "kernels/engine/dsp/columns_dsp.h"
+#include "kernels/engine/int8/transposed_s8.h"
 
 static int32_t run(void *state) {
     const ember_columns_dsp_t *s = state;

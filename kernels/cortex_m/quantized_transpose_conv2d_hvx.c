@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "kernels/cortex_m/columns_hvx.h"
+#include "kernels/engine/hvx/columns_hvx.h"
 
 enum { ROW_PACKETS = 150 }; // of the image, spread
 

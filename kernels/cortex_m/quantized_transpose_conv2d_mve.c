@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_transpose_conv2d_mve: plain convolutions, one after the other, with
 // Helium.
-#include "kernels/cortex_m/columns_mve.h"
-#include "kernels/cortex_m/transposed_s8.h"
+#include "kernels/engine/int8/transposed_s8.h"
+#include "kernels/engine/mve/columns_mve.h"
 
 static int32_t run(void *state) {
     const ember_columns_mve_t *s = state;

@@ -7,7 +7,7 @@
 #include <arm_dsp_s16.h>
 
 #include "kernels/cortex_m/conv_s16.h"
-#include "kernels/cortex_m/products_dsp.h"
+#include "kernels/engine/dsp/products_dsp.h"
 
 // One output, within int16. The sum of both roundings is that of requantize.h: down and
 // up by a half, but away from zero if the first result is negative.

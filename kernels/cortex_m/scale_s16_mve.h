@@ -4,7 +4,7 @@
 #define EMBER_KERNELS_CORTEX_M_SCALE_S16_MVE_H
 
 #include "kernels/cortex_m/conv_s16.h"
-#include "kernels/cortex_m/products_mve.h"
+#include "kernels/engine/mve/products_mve.h"
 
 // Eight numbers within int16, from those at even positions and those at odd ones.
 INLINE int16x8_t ember_narrowed_mve(int32x4_t even, int32x4_t odd) {

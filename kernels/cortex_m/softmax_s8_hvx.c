@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernels/cortex_m/softmax_s8.h"
-#include "kernels/cortex_m/table_hvx.h"
+#include "kernels/engine/hvx/table_hvx.h"
 #include "kernels/engine/mathf.h"
 
 enum {

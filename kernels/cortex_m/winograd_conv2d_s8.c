@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::winograd_conv2d.out: filters are transformed back in every run.
-#include "kernels/cortex_m/conv_s8_run.h"
-#include "kernels/cortex_m/winograd_s8.h"
+#include "kernels/engine/int8/conv_s8_run.h"
+#include "kernels/engine/int8/winograd_s8.h"
 
 enum { SIDE = EMBER_WINOGRAD_SIDE, TERMS = EMBER_WINOGRAD_TERMS, TAPS = 3, PAIR = 2 };
 

@@ -6,8 +6,8 @@
 #include <arm_dsp_winograd.h>
 #include <stddef.h>
 
-#include "kernels/cortex_m/products_dsp.h"
-#include "kernels/cortex_m/winograd_s8.h"
+#include "kernels/engine/dsp/products_dsp.h"
+#include "kernels/engine/int8/winograd_s8.h"
 
 enum { SIDE = EMBER_WINOGRAD_SIDE, TERMS = EMBER_WINOGRAD_TERMS };
 enum { TILES = 4, PAIR = 2, FOUR = 4, OUTPUTS = 2 }; // outputs of a side of a tile

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a within two numbers, float16 in one layout (hardtanh, relu6). Advanced SIMD.
 #include "kernels/elementwise/clamp_f32.h"
-#include "kernels/engine/fours_neon.h"
+#include "kernels/engine/neon/fours_neon.h"
 
 typedef struct clamp {
     ember_map_float_1_t map;

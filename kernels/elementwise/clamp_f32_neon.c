@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a within two numbers, float32 in one layout (hardtanh, relu6). Advanced SIMD.
 #include "kernels/elementwise/clamp_f32.h"
-#include "kernels/engine/map_f32_neon.h"
+#include "kernels/engine/neon/map_f32_neon.h"
 
 static int32_t run(void *state) {
     const ember_clamp_f32_t *s = state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clamp_s8 with the DSP extension, four at a time. Contract: clamp_s8.h.
 #include "kernels/elementwise/clamp_s8.h"
-#include "kernels/engine/bytes_dsp.h"
+#include "kernels/engine/dsp/bytes_dsp.h"
 
 static int32_t run(void *state) {
     const ember_clamp_s8_t *s = state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // clamp_s8 with HVX, 128 at a time. Contract: clamp_s8.h.
-#include "kernels/cortex_m/scale_hvx.h"
 #include "kernels/elementwise/clamp_s8.h"
+#include "kernels/engine/hvx/scale_hvx.h"
 
 static int32_t run(void *state) {
     const ember_clamp_s8_t *s = state;

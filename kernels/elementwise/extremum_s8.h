@@ -4,7 +4,7 @@
 #ifndef EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
 #define EMBER_KERNELS_ELEMENTWISE_EXTREMUM_S8_H
 
-#include "kernels/cortex_m/pair_s8.h"
+#include "kernels/engine/int8/pair_s8.h"
 
 // Common to all; `row` is defined before.
 #define EMBER_EXTREMUM_S8_RUN(PREPARE)                                                 \

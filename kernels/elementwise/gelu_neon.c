@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = gelu(a), exact or with tanh, float32 or float16 in one layout. Advanced SIMD.
 #include "kernels/elementwise/gelu.h"
-#include "kernels/engine/map_neon.h"
+#include "kernels/engine/neon/map_neon.h"
 
 typedef struct gelu {
     ember_map_float_1_t map;

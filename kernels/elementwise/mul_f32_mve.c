@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a b, float32 in one layout. Helium.
-#include "kernels/engine/map_f32_mve.h"
+#include "kernels/engine/mve/map_f32_mve.h"
 
 static float32x4_t combine(float32x4_t a, float32x4_t b) {
     return vmulq_f32(a, b);

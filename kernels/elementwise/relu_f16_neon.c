@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a where it is positive, else 0, float16 in one layout; NaN stays. Advanced SIMD.
-#include "kernels/engine/map_neon.h"
+#include "kernels/engine/neon/map_neon.h"
 
 EMBER_NEON_INLINE float32x4_t relu(float32x4_t x) {
     return vmaxq_f32(x, vdupq_n_f32(0.0f));

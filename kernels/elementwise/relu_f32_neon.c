@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a where it is positive, else 0, float32 in one layout; NaN stays. Advanced SIMD.
-#include "kernels/engine/map_f32_neon.h"
+#include "kernels/engine/neon/map_f32_neon.h"
 
 static float32x4_t relu(float32x4_t x) {
     return vmaxq_f32(x, vdupq_n_f32(0.0f));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a / (1 + exp(-a)), float32 or float16 in one layout. Advanced SIMD.
-#include "kernels/engine/map_neon.h"
+#include "kernels/engine/neon/map_neon.h"
 
 EMBER_NEON_MAP_KERNEL(silu_neon, neon_silu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a - b, float16; alpha is 1. Advanced SIMD.
-#include "kernels/engine/map_f16_neon.h"
+#include "kernels/engine/neon/map_f16_neon.h"
 #include "kernels/engine/scalar.h"
 
 static ember_status_t prepare(ember_node_t *node, void *state) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = a - b, float32, one operand repeated along the other; alpha is 1. Helium.
-#include "kernels/engine/map_f32_mve.h"
+#include "kernels/engine/mve/map_f32_mve.h"
 #include "kernels/engine/scalar.h"
 
 static float32x4_t combine(float32x4_t a, float32x4_t b) {

@@ -38,9 +38,9 @@ typedef struct ember_along {
 ember_along_mode_t ember_along_scatter_mode(ember_node_t *node,
                                             ember_along_mode_t usual, uint32_t *out);
 
-// `index` is the shape that is walked. BAD_PROGRAM unless, in every dimension, it is no
-// longer than `other`, and than `whole` except in `dim`. A scalar counts as a vector of
-// one element.
+// `index` is the shape that is walked. BAD_PROGRAM if it is longer than `other` in any
+// dimension, or than `whole` in any but `dim`. A scalar counts as a vector of one
+// element.
 EMBER_MUST_USE ember_status_t
 ember_along_prepare(ember_along_t *along, ember_node_t *node, const ember_view_t *index,
                     const ember_view_t *whole, const ember_view_t *other, uint32_t dim,

@@ -3,10 +3,10 @@
 //
 //     c[i, j] = beta * bias[i, j] + alpha * sum over k of a[i, k] * b[k, j]
 //
-// Two forms by how b lies in memory. _rows: b's rows are dense (b[k, j] at
-// k * b_stride + j); one value of a is used for many columns. _columns: b's columns
-// are dense (b[k, j] at j * b_stride + k), as the weights of `linear` are; each
-// product is four interleaved partial sums.
+// Two forms, by the layout of b. _rows: b's rows are dense (b[k, j] at k * b_stride +
+// j); one value of a is used for many columns. _columns: b's columns are dense (b[k, j]
+// at j * b_stride + k), as the weights of `linear` are; each product is four
+// interleaved partial sums.
 //
 // The order of all additions is fixed by this file, so the bits are the same on
 // every board: products and sums are rounded one by one.

@@ -55,28 +55,22 @@ static bool cast_integer(ember_tensor_t *tensor, uint8_t dtype) {
     return dtype < EMBER_U16;
 }
 
-ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
-                                 ember_map_t *map, int32_t *table,
-                                 ember_number_t *scalars) {
-    const uint32_t operands = ops->inputs + 1u;
-    ember_tensor_t tensors[EMBER_WALK_OPERANDS];
-    const ember_tensor_t *pointers[EMBER_WALK_OPERANDS];
-    int32_t sizes[EMBER_MAX_RANK];
+// The dtype in which the operator computes, by its operands.
+static uint8_t read_operands(ember_node_t *node, const ember_map_ops_t *ops,
+                             ember_tensor_t *tensors) {
     ember_promotion_t promotion = {EMBER_NO_DTYPE, 0};
-    uint32_t rank;
 
-    pointers[0] = &tensors[0];
     for (uint32_t k = 0; k < ops->inputs; k++) {
-        pointers[1 + k] = &tensors[1 + k];
-        read_operand(node, ops, k, &promotion, &tensors[1 + k]);
+        read_operand(node, ops, k, &promotion, &tensors[k]);
     }
-    uint8_t dtype = promotion.dtype;
-    if ((ops->flags & EMBER_MAP_FLOAT) != 0 &&
-        ember_class_of(dtype) == EMBER_CLASS_S64) {
-        dtype = EMBER_F32;
-    }
-    const ember_class_t class = ember_class_of(dtype);
-    const uint8_t number = (uint8_t)ember_class_dtype(class);
+    return (ops->flags & EMBER_MAP_FLOAT) != 0 &&
+                   ember_class_of(promotion.dtype) == EMBER_CLASS_S64
+               ? EMBER_F32
+               : promotion.dtype;
+}
+
+static ember_status_t check_dtype(ember_node_t *node, const ember_map_ops_t *ops,
+                                  uint8_t dtype, ember_class_t class) {
     if (ops->rows[class] == NULL ||
         (dtype == EMBER_B1 && (ops->flags & EMBER_MAP_NUMBER) != 0)) {
         return EMBER_UNSUPPORTED;
@@ -86,51 +80,121 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "elementwise: integers cannot have a float alpha");
     }
-    for (uint32_t k = 0; k < ops->inputs; k++) {
-        ember_tensor_t *tensor = &tensors[1 + k];
-        if (tensor->dtype == EMBER_NO_DTYPE) {
-            tensor->data = &scalars[k];
-            tensor->dtype = number;
-            if (k > 0 && ops->bounds != NULL &&
-                ember_node_kind(node, k) == EMBER_NONE) {
-                tensor->data = (void *)(uintptr_t)&ops->bounds[k - 1][class];
-                continue;
-            }
-            if (dtype == EMBER_B1) { // an alpha of -1 is true
-                tensor->dtype = EMBER_B1;
-            }
-            const ember_value_t scalar = ember_node_scalar(node, k);
-            ember_element_cast(tensor->dtype, &scalars[k], ember_scalar_dtype(&scalar),
-                               &scalar.as_int);
-            if ((ops->fitting >> k & 1) != 0) {
-                ember_scalar_check(node, &scalar, dtype);
-            }
-        }
-        if (class == EMBER_CLASS_S64 && !cast_integer(tensor, dtype)) {
-            return EMBER_UNSUPPORTED;
-        }
+    return EMBER_OK;
+}
+
+static void read_scalar(ember_node_t *node, const ember_map_ops_t *ops, uint32_t k,
+                        uint8_t dtype, ember_number_t *number, ember_tensor_t *tensor) {
+    if (dtype == EMBER_B1) { // an alpha of -1 is true
+        tensor->dtype = EMBER_B1;
     }
-    if (!ember_broadcast_shape(pointers + 1, ops->inputs, sizes, &rank)) {
+    const ember_value_t scalar = ember_node_scalar(node, k);
+    ember_element_cast(tensor->dtype, number, ember_scalar_dtype(&scalar),
+                       &scalar.as_int);
+    if ((ops->fitting >> k & 1) != 0) {
+        ember_scalar_check(node, &scalar, dtype);
+    }
+}
+
+// Gives operand `k` data, in `number` for a Scalar, that can be read as `dtype`. False
+// for one that cannot.
+static bool complete_operand(ember_node_t *node, const ember_map_ops_t *ops, uint32_t k,
+                             uint8_t dtype, ember_class_t class, ember_number_t *number,
+                             ember_tensor_t *tensor) {
+    if (tensor->dtype == EMBER_NO_DTYPE) {
+        tensor->data = number;
+        tensor->dtype = (uint8_t)ember_class_dtype(class);
+        if (k > 0 && ops->bounds != NULL && ember_node_kind(node, k) == EMBER_NONE) {
+            tensor->data = (void *)(uintptr_t)&ops->bounds[k - 1][class];
+            return true;
+        }
+        read_scalar(node, ops, k, dtype, number, tensor);
+    }
+    return class != EMBER_CLASS_S64 || cast_integer(tensor, dtype);
+}
+
+// Gives the output, the first of the tensors, its shape.
+static ember_status_t shape_output(ember_node_t *node, const ember_tensor_t *const *all,
+                                   uint32_t inputs, ember_tensor_t *output) {
+    int32_t sizes[EMBER_MAX_RANK];
+    uint32_t rank;
+
+    if (!ember_broadcast_shape(all + 1, inputs, sizes, &rank)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "elementwise: the shapes do not broadcast");
     }
-    ember_node_output(node, ember_map_out(node), rank, sizes, &tensors[0]);
-    const ember_status_t status = ember_node_status(node);
-    if (status != EMBER_OK) {
-        return status;
-    }
-    map->result = (ops->flags & EMBER_MAP_BOOLS) != 0 ? EMBER_B1 : number;
-    map->dtype = (ops->flags & EMBER_MAP_ANY) != 0 ? tensors[0].dtype : dtype;
-    if ((ops->flags & EMBER_MAP_SAME) != 0
-            ? map->dtype != tensors[0].dtype
-            : ember_category(map->dtype) > ember_category(tensors[0].dtype)) {
+    ember_node_output(node, ember_map_out(node), rank, sizes, output);
+    return ember_node_status(node);
+}
+
+// The dtypes of what rows write and of the result, which the output can hold.
+static ember_status_t set_result(ember_node_t *node, ember_map_t *map, uint8_t dtype,
+                                 uint8_t number, uint8_t output) {
+    const uint8_t flags = map->ops->flags;
+
+    map->result = (flags & EMBER_MAP_BOOLS) != 0 ? EMBER_B1 : number;
+    map->dtype = (flags & EMBER_MAP_ANY) != 0 ? output : dtype;
+    if ((flags & EMBER_MAP_SAME) != 0
+            ? map->dtype != output
+            : ember_category(map->dtype) > ember_category(output)) {
         return ember_node_fail(
             node, EMBER_BAD_PROGRAM,
             "elementwise: the output's dtype cannot hold the result");
     }
-    ember_node_work(node, tensors[0].numel, EMBER_STEPS_ANY + ops->steps);
+    return EMBER_OK;
+}
+
+// Which operands a row reads and writes in place, in a walk with the strides of `row`.
+static void set_direct(ember_map_t *map, const ember_tensor_t *tensors, uint8_t number,
+                       const int32_t *row) {
+    // The result is cast to its own dtype before the output's.
+    uint32_t wanted = map->dtype == map->result ? map->dtype : EMBER_NO_DTYPE;
+
+    map->direct = 0;
+    for (uint32_t k = 0; k <= map->ops->inputs; k++) {
+        map->data[k] = tensors[k].data;
+        map->dtypes[k] = tensors[k].dtype;
+        if (tensors[k].dtype == wanted && row[1 + k] == tensors[k].element_size) {
+            map->direct |= (uint8_t)(1u << k);
+        }
+        wanted = number;
+    }
+}
+
+ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
+                                 ember_map_t *map, int32_t *table,
+                                 ember_number_t *scalars) {
+    const uint32_t operands = ops->inputs + 1u;
+    ember_tensor_t tensors[EMBER_WALK_OPERANDS]; // the output, then the inputs
+    const ember_tensor_t *pointers[EMBER_WALK_OPERANDS];
+    const uint8_t dtype = read_operands(node, ops, tensors + 1);
+    const ember_class_t class = ember_class_of(dtype);
+    const uint8_t number = (uint8_t)ember_class_dtype(class);
+    ember_status_t status = check_dtype(node, ops, dtype, class);
+
+    if (status != EMBER_OK) {
+        return status;
+    }
+    for (uint32_t k = 0; k < ops->inputs; k++) {
+        if (!complete_operand(node, ops, k, dtype, class, &scalars[k],
+                              &tensors[1 + k])) {
+            return EMBER_UNSUPPORTED;
+        }
+    }
+    for (uint32_t k = 0; k < operands; k++) {
+        pointers[k] = &tensors[k];
+    }
+    status = shape_output(node, pointers, ops->inputs, &tensors[0]);
+    if (status != EMBER_OK) {
+        return status;
+    }
     map->ops = ops;
     map->class = (uint8_t)class;
+    status = set_result(node, map, dtype, number, tensors[0].dtype);
+    if (status != EMBER_OK) {
+        return status;
+    }
+    ember_node_work(node, tensors[0].numel, EMBER_STEPS_ANY + ops->steps);
     map->dims = 0;
     if (tensors[0].numel == 0) {
         return EMBER_OK;
@@ -141,17 +205,7 @@ ember_status_t ember_map_prepare(ember_node_t *node, const ember_map_ops_t *ops,
     }
     const int32_t *row = table + (map->dims - 1u) * (operands + 1);
     ember_node_work(node, tensors[0].numel / (uint32_t)row[0], EMBER_STEPS_RESULT);
-    // The result is cast to its own dtype before the output's.
-    uint32_t wanted = map->dtype == map->result ? map->dtype : EMBER_NO_DTYPE;
-    map->direct = 0;
-    for (uint32_t k = 0; k < operands; k++) {
-        map->data[k] = tensors[k].data;
-        map->dtypes[k] = tensors[k].dtype;
-        if (tensors[k].dtype == wanted && row[1 + k] == tensors[k].element_size) {
-            map->direct |= (uint8_t)(1u << k);
-        }
-        wanted = number;
-    }
+    set_direct(map, tensors, number, row);
     return EMBER_OK;
 }
 

@@ -28,7 +28,7 @@ enum {
     EMBER_MAP_ANY = 2,   // an output of any dtype takes the result: truth values, casts
     EMBER_MAP_NUMBER = 4, // not of bools
     EMBER_MAP_SAME = 16,  // the output has the dtype of the result
-    EMBER_MAP_ALPHA = 8,  // operand 2 is no float where the others are integers
+    EMBER_MAP_ALPHA = 8,  // operand 2 is not a float where the others are integers
     EMBER_MAP_BOOLS = 32, // rows write bools
     EMBER_MAP_TRUTH = EMBER_MAP_BOOLS | EMBER_MAP_ANY,
 };

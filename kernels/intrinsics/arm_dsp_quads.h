@@ -38,7 +38,7 @@ typedef struct ember_quads_dsp {
 
 // Half a block: the even elements or the odd ones. A word has two elements of a pair of
 // filters. As int16 it is 256 times the second and the first, plus 128, and its upper
-// bytes are the second alone, so sums of the first are the difference of two. The last
+// bytes are only the second, so sums of the first are the difference of two. The last
 // words of a block are `at` bytes behind these.
 #define EMBER_QUADS_HALF_DSP(at, last)                                                 \
     "ldr r2, [r0, #(\\block - 18) * 16 - " at " - 4]\n\t"                              \

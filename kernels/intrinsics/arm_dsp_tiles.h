@@ -330,6 +330,36 @@ static inline void ember_tiles_real_dsp(const ember_tiles_dsp_t *tiles,
 }
 #endif
 
+// Four blocks of a column times four filters. Labels 11 to 13 are each at the end of a
+// block: a jump there skips as many.
+#define EMBER_TILES_FOUR_BLOCKS                                                        \
+    "10:\n\t"                                                                          \
+    ".irp block, 11, 12, 13, 14\n\t"                                                   \
+    "ldr r9, [r3, #4]\n\t"                                                             \
+    "ldr r8, [r3], #8\n\t"                                                             \
+    "ldr r11, [r0, r1]\n\t"                                                            \
+    "ldr r12, [r0, r1, lsl #1]\n\t"                                                    \
+    "ldr r10, [r0], #4\n\t"                                                            \
+    "sxtb16 r14, r10\n\t"                                                              \
+    "smlad r4, r14, r8, r4\n\t"                                                        \
+    "sxtb16 r10, r10, ror #8\n\t"                                                      \
+    "smlad r4, r10, r9, r4\n\t"                                                        \
+    "sxtb16 r14, r11\n\t"                                                              \
+    "smlad r5, r14, r8, r5\n\t"                                                        \
+    "sxtb16 r11, r11, ror #8\n\t"                                                      \
+    "smlad r5, r11, r9, r5\n\t"                                                        \
+    "ldr r10, [r0, r2]\n\t"                                                            \
+    "sxtb16 r14, r12\n\t"                                                              \
+    "smlad r6, r14, r8, r6\n\t"                                                        \
+    "sxtb16 r12, r12, ror #8\n\t"                                                      \
+    "smlad r6, r12, r9, r6\n\t"                                                        \
+    "sxtb16 r14, r10\n\t"                                                              \
+    "smlad r7, r14, r8, r7\n\t"                                                        \
+    "sxtb16 r10, r10, ror #8\n\t"                                                      \
+    "smlad r7, r10, r9, r7\n\t"                                                        \
+    "\\block:\n\t"                                                                     \
+    ".endr\n\t"
+
 // Sums of `fours` groups of four rows of weights, `pitch` bytes apart, with one column
 // of words, (block, even or odd). One block of assembly, with blocks skipped, as above.
 static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w,
@@ -361,33 +391,7 @@ static inline void ember_tiles_4x1(int32_t *sums, int32_t fours, const int8_t *w
                      "lsls r12, r12, #31\n\t"
                      "bhi 13f\n\t"
                      "bcs 12f\n\t"
-                     "bne 11f\n\t"
-                     "10:\n\t"
-                     ".irp block, 11, 12, 13, 14\n\t"
-                     "ldr r9, [r3, #4]\n\t"
-                     "ldr r8, [r3], #8\n\t"
-                     "ldr r11, [r0, r1]\n\t"
-                     "ldr r12, [r0, r1, lsl #1]\n\t"
-                     "ldr r10, [r0], #4\n\t"
-                     "sxtb16 r14, r10\n\t"
-                     "smlad r4, r14, r8, r4\n\t"
-                     "sxtb16 r10, r10, ror #8\n\t"
-                     "smlad r4, r10, r9, r4\n\t"
-                     "sxtb16 r14, r11\n\t"
-                     "smlad r5, r14, r8, r5\n\t"
-                     "sxtb16 r11, r11, ror #8\n\t"
-                     "smlad r5, r11, r9, r5\n\t"
-                     "ldr r10, [r0, r2]\n\t"
-                     "sxtb16 r14, r12\n\t"
-                     "smlad r6, r14, r8, r6\n\t"
-                     "sxtb16 r12, r12, ror #8\n\t"
-                     "smlad r6, r12, r9, r6\n\t"
-                     "sxtb16 r14, r10\n\t"
-                     "smlad r7, r14, r8, r7\n\t"
-                     "sxtb16 r10, r10, ror #8\n\t"
-                     "smlad r7, r10, r9, r7\n\t"
-                     "\\block:\n\t"
-                     ".endr\n\t"
+                     "bne 11f\n\t" EMBER_TILES_FOUR_BLOCKS //
                      "ldr r12, [sp]\n\t"
                      "cmp r3, r12\n\t"
                      "bne 10b\n\t"

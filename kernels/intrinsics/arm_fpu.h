@@ -6,6 +6,7 @@
 #ifndef EMBER_INTRINSICS_ARM_FPU_H
 #define EMBER_INTRINSICS_ARM_FPU_H
 
+#include <arm_fpu_elements.h>
 #include <stdint.h>
 
 typedef struct ember_fpu_tile {
@@ -82,115 +83,91 @@ typedef struct ember_fpu_row {
     "add %[b], %[step]\n\t" /**/                                                       \
         EMBER_FPU_TERM(EMBER_FPU_MLA, 20, 22, 24, 26, 16, 17, 18, 19)                  \
             EMBER_FPU_TERM(EMBER_FPU_MLA, 21, 23, 25, 27, 28, 29, 30, 31)
-#define EMBER_FPU_ROWS_4X4(MAC)                                                        \
-    EMBER_FPU_CLEAR                                                                    \
+// A loop over fours of terms, its end with the start of one over the remaining terms,
+// and the end of that.
+#define EMBER_FPU_FOURS                                                                \
+    "subs %[count], #4\n\t"                                                            \
+    "blt 2f\n\t"                                                                       \
+    "1:\n\t"
+#define EMBER_FPU_REST                                                                 \
+    "subs %[count], #4\n\t"                                                            \
+    "bge 1b\n\t"                                                                       \
+    "2:\n\t"                                                                           \
+    "adds %[count], #4\n\t"                                                            \
+    "beq 4f\n\t"                                                                       \
+    "3:\n\t"
+#define EMBER_FPU_END                                                                  \
+    "subs %[count], #1\n\t"                                                            \
+    "bne 3b\n\t"                                                                       \
+    "4:\n\t"
+#define EMBER_FPU_PAIRS                                                                \
     "subs %[count], #2\n\t"                                                            \
     "blt 2f\n\t"                                                                       \
     "1:\n\t"                                                                           \
-    "subs %[count], #2\n\t" /**/                                                       \
-        MAC##_PAIR "bge 1b\n\t"                                                        \
-                   "2:\n\t"                                                            \
-                   "adds %[count], #2\n\t"                                             \
-                   "beq 3f\n\t"                                                        \
-                   "vldmia %[a0], {s20}\n\t"                                           \
-                   "vldmia %[a1], {s22}\n\t"                                           \
-                   "vldmia %[a2], {s24}\n\t"                                           \
-                   "vldmia %[a3], {s26}\n\t"                                           \
-                   "vldmia %[b], {s16-s19}\n\t" /**/                                   \
-        EMBER_FPU_TERM(MAC, 20, 22, 24, 26, 16, 17, 18, 19) "3:\n\t"                   \
-                                                            "vstmia %[sums], {s0-s15}"
-#define EMBER_FPU_ROWS_1X8(MAC)                                                        \
+    "subs %[count], #2\n\t"
+#define EMBER_FPU_ROWS_LAST                                                            \
+    "bge 1b\n\t"                                                                       \
+    "2:\n\t"                                                                           \
+    "adds %[count], #2\n\t"                                                            \
+    "beq 3f\n\t"                                                                       \
+    "vldmia %[a0], {s20}\n\t"                                                          \
+    "vldmia %[a1], {s22}\n\t"                                                          \
+    "vldmia %[a2], {s24}\n\t"                                                          \
+    "vldmia %[a3], {s26}\n\t"                                                          \
+    "vldmia %[b], {s16-s19}\n\t"
+#define EMBER_FPU_ROWS_STORE                                                           \
+    "3:\n\t"                                                                           \
+    "vstmia %[sums], {s0-s15}"
+#define EMBER_FPU_PAIR(MAC) MAC##_PAIR
+#define EMBER_FPU_ROWS_4X4(MAC)                                                        \
     EMBER_FPU_CLEAR                                                                    \
-    "subs %[count], #4\n\t"                                                            \
-    "blt 2f\n\t"                                                                       \
-    "1:\n\t"                                                                           \
-    "vldmia %[a0]!, {s12-s15}\n\t"                                                     \
+    EMBER_FPU_PAIRS                                                                    \
+    EMBER_FPU_PAIR(MAC)                                                                \
+    EMBER_FPU_ROWS_LAST                                                                \
+    EMBER_FPU_TERM(MAC, 20, 22, 24, 26, 16, 17, 18, 19)                                \
+    EMBER_FPU_ROWS_STORE
+
+// A term of eight, or twelve, columns: element A of the row.
+#define EMBER_FPU_LOAD_8                                                               \
     "vldmia %[b], {s16-s23}\n\t"                                                       \
-    "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 12, 12, 12, 12) MAC(       \
-        4, 5, 6, 7, 20, 21, 22, 23, 12, 12, 12,                                        \
-        12) "vldmia %[b], {s16-s23}\n\t"                                               \
-            "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 13, 13, 13, 13)    \
-                MAC(4, 5, 6, 7, 20, 21, 22, 23, 13, 13, 13,                            \
-                    13) "vldmia %[b], {s16-s23}\n\t"                                   \
-                        "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 14,    \
-                                                    14, 14, 14)                        \
-                            MAC(4, 5, 6, 7, 20, 21, 22, 23, 14, 14, 14,                \
-                                14) "vldmia %[b], {s16-s23}\n\t"                       \
-                                    "add %[b], %[step]\n\t" MAC(                       \
-                                        0, 1, 2, 3, 16, 17, 18, 19, 15, 15, 15, 15)    \
-                                        MAC(4, 5, 6, 7, 20, 21, 22, 23, 15, 15, 15,    \
-                                            15) "subs %[count], #4\n\t"                \
-                                                "bge 1b\n\t"                           \
-                                                "2:\n\t"                               \
-                                                "adds %[count], #4\n\t"                \
-                                                "beq 4f\n\t"                           \
-                                                "3:\n\t"                               \
-                                                "vldmia %[a0]!, {s12}\n\t"             \
-                                                "vldmia %[b], {s16-s23}\n\t"           \
-                                                "add %[b], %[step]\n\t" MAC(           \
-                                                    0, 1, 2, 3, 16, 17, 18, 19, 12,    \
-                                                    12, 12, 12)                        \
-                                                    MAC(4, 5, 6, 7, 20, 21, 22, 23,    \
-                                                        12, 12, 12,                    \
-                                                        12) "subs %[count], #1\n\t"    \
-                                                            "bne 3b\n\t"               \
-                                                            "4:\n\t"                   \
-                                                            "vstmia %[sums], {s0-s7}"
-#define EMBER_FPU_ROWS_1X12(MAC)                                                       \
-    EMBER_FPU_CLEAR                                                                    \
-    "subs %[count], #4\n\t"                                                            \
-    "blt 2f\n\t"                                                                       \
-    "1:\n\t"                                                                           \
-    "vldmia %[a0]!, {s12-s15}\n\t"                                                     \
+    "add %[b], %[step]\n\t"
+#define EMBER_FPU_TERM_8(MAC, A)                                                       \
+    EMBER_FPU_LOAD_8                                                                   \
+    MAC(0, 1, 2, 3, 16, 17, 18, 19, A, A, A, A)                                        \
+    MAC(4, 5, 6, 7, 20, 21, 22, 23, A, A, A, A)
+#define EMBER_FPU_LOAD_12                                                              \
     "vldmia %[b], {s16-s27}\n\t"                                                       \
-    "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 12, 12, 12,                \
-                                12) MAC(4, 5, 6, 7, 20, 21, 22, 23, 12, 12, 12, 12)    \
-        MAC(8, 9, 10, 11, 24, 25, 26, 27, 12, 12, 12,                                  \
-            12) "vldmia %[b], {s16-s27}\n\t"                                           \
-                "add %[b], %[step]\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 13, 13, 13,    \
-                                            13) MAC(4, 5, 6, 7, 20, 21, 22, 23, 13,    \
-                                                    13, 13, 13)                        \
-                    MAC(8, 9, 10, 11, 24, 25, 26, 27, 13, 13, 13,                      \
-                        13) "vldmia %[b], {s16-s27}\n\t"                               \
-                            "add %[b], %[step]\n\t" MAC(                               \
-                                0, 1, 2,                                               \
-                                3, 16, 17, 18, 19, 14, 14, 14,                         \
-                                14) MAC(4, 5, 6, 7, 20, 21, 22, 23, 14, 14, 14, 14)    \
-                                MAC(8, 9, 10, 11, 24, 25, 26, 27, 14, 14, 14,          \
-                                    14) "vldmia %[b], {s16-s27}\n\t"                   \
-                                        "add %[b], %[step]\n\t" MAC(                   \
-                                            0, 1, 2,                                   \
-                                            3, 16, 17, 18, 19, 15, 15, 15, 15)         \
-                                            MAC(4, 5, 6, 7, 20, 21, 22, 23, 15, 15,    \
-                                                15, 15)                                \
-                                                MAC(8, 9, 10, 11, 24, 25, 26, 27, 15,  \
-                                                    15, 15,                            \
-                                                    15) "subs %[count], #4\n\t"        \
-                                                        "bge 1b\n\t"                   \
-                                                        "2:\n\t"                       \
-                                                        "adds %[count], #4\n\t"        \
-                                                        "beq 4f\n\t"                   \
-                                                        "3:\n\t"                       \
-                                                        "vldmia %[a0]!, {s12}\n\t"     \
-                                                        "vldmia %[b], {s16-s27}\n\t"   \
-                                                        "add %[b], %[step]\n\t" MAC(   \
-                                                            0, 1, 2, 3, 16, 17, 18,    \
-                                                            19, 12, 12, 12, 12)        \
-                                                            MAC(4, 5, 6, 7, 20, 21,    \
-                                                                22, 23, 12, 12, 12,    \
-                                                                12)                    \
-                                                                MAC(8, 9, 10, 11, 24,  \
-                                                                    25, 26, 27, 12,    \
-                                                                    12, 12,            \
-                                                                    12) "subs "        \
-                                                                        "%[count], "   \
-                                                                        "#1\n\t"       \
-                                                                        "bne 3b\n\t"   \
-                                                                        "4:\n\t"       \
-                                                                        "vstmia "      \
-                                                                        "%[sums], "    \
-                                                                        "{s0-s11}"
-#define EMBER_FPU_ROW_3(MAC)                                                           \
+    "add %[b], %[step]\n\t"
+#define EMBER_FPU_TERM_12(MAC, A)                                                      \
+    EMBER_FPU_LOAD_12                                                                  \
+    MAC(0, 1, 2, 3, 16, 17, 18, 19, A, A, A, A)                                        \
+    MAC(4, 5, 6, 7, 20, 21, 22, 23, A, A, A, A)                                        \
+    MAC(8, 9, 10, 11, 24, 25, 26, 27, A, A, A, A)
+#define EMBER_FPU_ROW_LOAD_4 "vldmia %[a0]!, {s12-s15}\n\t"
+#define EMBER_FPU_ROW_LOAD_1 "vldmia %[a0]!, {s12}\n\t"
+#define EMBER_FPU_ROW_OF(MAC, TERM)                                                    \
+    EMBER_FPU_CLEAR                                                                    \
+    EMBER_FPU_FOURS                                                                    \
+    EMBER_FPU_ROW_LOAD_4                                                               \
+    TERM(MAC, 12)                                                                      \
+    TERM(MAC, 13)                                                                      \
+    TERM(MAC, 14)                                                                      \
+    TERM(MAC, 15)                                                                      \
+    EMBER_FPU_REST                                                                     \
+    EMBER_FPU_ROW_LOAD_1                                                               \
+    TERM(MAC, 12)                                                                      \
+    EMBER_FPU_END
+#define EMBER_FPU_ROWS_1X8(MAC)                                                        \
+    EMBER_FPU_ROW_OF(MAC, EMBER_FPU_TERM_8) "vstmia %[sums], {s0-s7}"
+#define EMBER_FPU_ROWS_1X12(MAC)                                                       \
+    EMBER_FPU_ROW_OF(MAC, EMBER_FPU_TERM_12) "vstmia %[sums], {s0-s11}"
+
+// Four outputs of a line of three taps: a line of the image, the start, and the end.
+#define EMBER_FPU_LINE_3(MAC)                                                          \
+    MAC(0, 1, 2, 3, 16, 17, 18, 19, 8, 8, 8, 8)                                        \
+    MAC(0, 1, 2, 3, 17, 18, 19, 20, 9, 9, 9, 9)                                        \
+    MAC(0, 1, 2, 3, 18, 19, 20, 21, 10, 10, 10, 10)
+#define EMBER_FPU_ROW_3_START                                                          \
     "vmov s24, %[zero]\n\t"                                                            \
     "1:\n\t"                                                                           \
     "mov %[x], %[from]\n\t"                                                            \
@@ -203,54 +180,58 @@ typedef struct ember_fpu_row {
     "2:\n\t"                                                                           \
     "vldmia %[x], {s16-s21}\n\t"                                                       \
     "add %[x], %[step]\n\t"                                                            \
-    "vldmia %[w]!, {s8-s10}\n\t" MAC(0, 1, 2, 3, 16, 17, 18, 19, 8, 8, 8,              \
-                                     8) MAC(0, 1, 2, 3, 17, 18, 19, 20, 9, 9, 9, 9)    \
-        MAC(0, 1, 2, 3, 18, 19, 20, 21, 10, 10, 10, 10) "subs %[count], #1\n\t"        \
-                                                        "bne 2b\n\t"                   \
-                                                        "vadd.f32 s0, s0, %[bias]\n\t" \
-                                                        "vadd.f32 s1, s1, %[bias]\n\t" \
-                                                        "vadd.f32 s2, s2, %[bias]\n\t" \
-                                                        "vadd.f32 s3, s3, %[bias]\n\t" \
-                                                        "vstr s0, [%[y]]\n\t"          \
-                                                        "add %[y], %[apart]\n\t"       \
-                                                        "vstr s1, [%[y]]\n\t"          \
-                                                        "add %[y], %[apart]\n\t"       \
-                                                        "vstr s2, [%[y]]\n\t"          \
-                                                        "add %[y], %[apart]\n\t"       \
-                                                        "vstr s3, [%[y]]\n\t"          \
-                                                        "add %[y], %[apart]\n\t"       \
-                                                        "add %[from], #16\n\t"         \
-                                                        "subs %[fours], #1\n\t"        \
-                                                        "bne 1b"
-#define EMBER_FPU_DOTS_4(MAC)                                                          \
-    EMBER_FPU_CLEAR                                                                    \
-    "subs %[count], #4\n\t"                                                            \
-    "blt 2f\n\t"                                                                       \
-    "1:\n\t"                                                                           \
+    "vldmia %[w]!, {s8-s10}\n\t"
+#define EMBER_FPU_ROW_3_END                                                            \
+    "subs %[count], #1\n\t"                                                            \
+    "bne 2b\n\t"                                                                       \
+    "vadd.f32 s0, s0, %[bias]\n\t"                                                     \
+    "vadd.f32 s1, s1, %[bias]\n\t"                                                     \
+    "vadd.f32 s2, s2, %[bias]\n\t"                                                     \
+    "vadd.f32 s3, s3, %[bias]\n\t"                                                     \
+    "vstr s0, [%[y]]\n\t"                                                              \
+    "add %[y], %[apart]\n\t"                                                           \
+    "vstr s1, [%[y]]\n\t"                                                              \
+    "add %[y], %[apart]\n\t"                                                           \
+    "vstr s2, [%[y]]\n\t"                                                              \
+    "add %[y], %[apart]\n\t"                                                           \
+    "vstr s3, [%[y]]\n\t"                                                              \
+    "add %[y], %[apart]\n\t"                                                           \
+    "add %[from], #16\n\t"                                                             \
+    "subs %[fours], #1\n\t"                                                            \
+    "bne 1b"
+#define EMBER_FPU_ROW_3(MAC)                                                           \
+    EMBER_FPU_ROW_3_START                                                              \
+    EMBER_FPU_LINE_3(MAC)                                                              \
+    EMBER_FPU_ROW_3_END
+
+// Four terms of the first two rows and of the others, and one of all.
+#define EMBER_FPU_DOTS_FIRST(MAC)                                                      \
     "vldmia %[b]!, {s16-s19}\n\t"                                                      \
     "vldmia %[a0]!, {s20-s23}\n\t"                                                     \
-    "vldmia %[a1]!, {s24-s27}\n\t" MAC(0, 1, 2, 3, 20, 21, 22, 23, 16, 17, 18, 19)     \
-        MAC(4, 5, 6, 7, 24, 25, 26, 27, 16, 17, 18,                                    \
-            19) "vldmia %[a2]!, {s20-s23}\n\t"                                         \
-                "vldmia %[a3]!, {s24-s27}\n\t" MAC(8, 9, 10, 11, 20, 21, 22, 23, 16,   \
-                                                   17, 18, 19)                         \
-                    MAC(12, 13, 14, 15, 24, 25, 26, 27, 16, 17, 18,                    \
-                        19) "subs %[count], #4\n\t"                                    \
-                            "bge 1b\n\t"                                               \
-                            "2:\n\t"                                                   \
-                            "adds %[count], #4\n\t"                                    \
-                            "beq 4f\n\t"                                               \
-                            "3:\n\t"                                                   \
-                            "vldmia %[b]!, {s16}\n\t"                                  \
-                            "vldmia %[a0]!, {s20}\n\t"                                 \
-                            "vldmia %[a1]!, {s21}\n\t"                                 \
-                            "vldmia %[a2]!, {s22}\n\t"                                 \
-                            "vldmia %[a3]!, {s23}\n\t" MAC(                            \
-                                0, 4, 8, 12, 20, 21, 22, 23, 16, 16, 16,               \
-                                16) "subs %[count], #1\n\t"                            \
-                                    "bne 3b\n\t"                                       \
-                                    "4:\n\t"                                           \
-                                    "vstmia %[sums], {s0-s15}"
+    "vldmia %[a1]!, {s24-s27}\n\t" /**/                                                \
+        MAC(0, 1, 2, 3, 20, 21, 22, 23, 16, 17, 18, 19)                                \
+            MAC(4, 5, 6, 7, 24, 25, 26, 27, 16, 17, 18, 19)
+#define EMBER_FPU_DOTS_SECOND(MAC)                                                     \
+    "vldmia %[a2]!, {s20-s23}\n\t"                                                     \
+    "vldmia %[a3]!, {s24-s27}\n\t" /**/                                                \
+        MAC(8, 9, 10, 11, 20, 21, 22, 23, 16, 17, 18, 19)                              \
+            MAC(12, 13, 14, 15, 24, 25, 26, 27, 16, 17, 18, 19)
+#define EMBER_FPU_DOTS_REST                                                            \
+    "vldmia %[b]!, {s16}\n\t"                                                          \
+    "vldmia %[a0]!, {s20}\n\t"                                                         \
+    "vldmia %[a1]!, {s21}\n\t"                                                         \
+    "vldmia %[a2]!, {s22}\n\t"                                                         \
+    "vldmia %[a3]!, {s23}\n\t"
+#define EMBER_FPU_DOTS_4(MAC)                                                          \
+    EMBER_FPU_CLEAR                                                                    \
+    EMBER_FPU_FOURS                                                                    \
+    EMBER_FPU_DOTS_FIRST(MAC)                                                          \
+    EMBER_FPU_DOTS_SECOND(MAC)                                                         \
+    EMBER_FPU_REST                                                                     \
+    EMBER_FPU_DOTS_REST                                                                \
+    MAC(0, 4, 8, 12, 20, 21, 22, 23, 16, 16, 16, 16)                                   \
+    EMBER_FPU_END                                                                      \
+    "vstmia %[sums], {s0-s15}"
 
 // Runs one of them. Cores with double precision are Cortex-M7, on which VMLA is fast.
 #define EMBER_FPU_ASM(LOOP, TILE, A0, A1, A2, A3, B, COUNT, ZERO)                      \
@@ -315,235 +296,6 @@ static inline void ember_fpu_row_3(const ember_fpu_row_t *row) {
     } else {
         EMBER_FPU_ROW_ASM(EMBER_FPU_ROW_3(EMBER_FPU_MUL_ADD), row);
     }
-}
-
-// Copies `count` elements between disjoint areas; the last ones overlap others unless
-// they end a group.
-static inline void ember_fpu_copy(float *to, const float *from, int32_t count) {
-    if (count >= 8) {
-        const float *last = from + (count - 8);
-        float *end = to + (count - 8);
-        int32_t left = count;
-        __asm__ volatile("1:\n\t"
-                         "vldmia %[from]!, {s0-s7}\n\t"
-                         "subs %[left], #8\n\t"
-                         "vstmia %[to]!, {s0-s7}\n\t"
-                         "cmp %[left], #8\n\t"
-                         "bge 1b\n\t"
-                         "vldmia %[last], {s0-s7}\n\t"
-                         "vstmia %[end], {s0-s7}"
-                         : [to] "+r"(to), [from] "+r"(from), [left] "+r"(left)
-                         : [last] "r"(last), [end] "r"(end)
-                         : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc",
-                           "memory");
-    } else if (count >= 4) {
-        __asm__ volatile("vldmia %[from], {s0-s3}\n\t"
-                         "vldmia %[last], {s4-s7}\n\t"
-                         "vstmia %[to], {s0-s3}\n\t"
-                         "vstmia %[end], {s4-s7}"
-                         :
-                         : [to] "r"(to), [from] "r"(from),
-                           [last] "r"(from + (count - 4)), [end] "r"(to + (count - 4))
-                         : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "memory");
-    } else {
-        for (; count > 0; count--) {
-            *to++ = *from++;
-        }
-    }
-}
-
-// One instruction for each two elements; 0 for what is not positive.
-#define EMBER_FPU_EACH(WORD, Y, A, B, COUNT)                                           \
-    __asm__ volatile("subs %[count], #4\n\t"                                           \
-                     "blt 2f\n\t"                                                      \
-                     "1:\n\t"                                                          \
-                     "vldmia %[a]!, {s0-s3}\n\t"                                       \
-                     "vldmia %[b]!, {s4-s7}\n\t"                                       \
-                     "" WORD " s0, s0, s4\n\t"                                         \
-                     "" WORD " s1, s1, s5\n\t"                                         \
-                     "" WORD " s2, s2, s6\n\t"                                         \
-                     "" WORD " s3, s3, s7\n\t"                                         \
-                     "subs %[count], #4\n\t"                                           \
-                     "vstmia %[y]!, {s0-s3}\n\t"                                       \
-                     "bge 1b\n\t"                                                      \
-                     "2:\n\t"                                                          \
-                     "adds %[count], #4\n\t"                                           \
-                     "beq 4f\n\t"                                                      \
-                     "3:\n\t"                                                          \
-                     "vldmia %[a]!, {s0}\n\t"                                          \
-                     "vldmia %[b]!, {s4}\n\t"                                          \
-                     "" WORD " s0, s0, s4\n\t"                                         \
-                     "subs %[count], #1\n\t"                                           \
-                     "vstmia %[y]!, {s0}\n\t"                                          \
-                     "bne 3b\n\t"                                                      \
-                     "4:"                                                              \
-                     : [y] "+r"(Y), [a] "+r"(A), [b] "+r"(B), [count] "+r"(COUNT)      \
-                     :                                                                 \
-                     : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "cc", "memory")
-#define EMBER_FPU_POSITIVE(REGISTER)                                                   \
-    "cmp " REGISTER ", %[until]\n\t"                                                   \
-    "it le\n\t"                                                                        \
-    "movle " REGISTER ", #0\n\t"
-
-// y[i] = x[i] scale + shift, i < count; y may be x.
-static inline void ember_fpu_affine(float *y, const float *x, int32_t count,
-                                    float scale, float shift) {
-    __asm__ volatile("subs %[count], #4\n\t"
-                     "blt 2f\n"
-                     "1:\n\t"
-                     "vldmia %[x]!, {s0-s3}\n\t"
-                     "vmul.f32 s0, s0, %[scale]\n\t"
-                     "vmul.f32 s1, s1, %[scale]\n\t"
-                     "vmul.f32 s2, s2, %[scale]\n\t"
-                     "vmul.f32 s3, s3, %[scale]\n\t"
-                     "vadd.f32 s0, s0, %[shift]\n\t"
-                     "vadd.f32 s1, s1, %[shift]\n\t"
-                     "vadd.f32 s2, s2, %[shift]\n\t"
-                     "vadd.f32 s3, s3, %[shift]\n\t"
-                     "subs %[count], #4\n\t"
-                     "vstmia %[y]!, {s0-s3}\n\t"
-                     "bge 1b\n"
-                     "2:\n\t"
-                     "adds %[count], #4\n\t"
-                     "beq 4f\n"
-                     "3:\n\t"
-                     "vldmia %[x]!, {s0}\n\t"
-                     "vmul.f32 s0, s0, %[scale]\n\t"
-                     "subs %[count], #1\n\t"
-                     "vadd.f32 s0, s0, %[shift]\n\t"
-                     "vstmia %[y]!, {s0}\n\t"
-                     "bne 3b\n"
-                     "4:"
-                     : [y] "+r"(y), [x] "+r"(x), [count] "+r"(count)
-                     : [scale] "t"(scale), [shift] "t"(shift)
-                     : "s0", "s1", "s2", "s3", "cc", "memory");
-}
-
-// c = sums scale, of four rows of four, `step` bytes apart in c.
-static inline void ember_fpu_scale_4x4(float *c, int32_t step, const float *sums,
-                                       float scale) {
-    __asm__ volatile("vldmia %[sums], {s0-s15}\n\t"
-                     "vmul.f32 s0, s0, %[scale]\n\t"
-                     "vmul.f32 s1, s1, %[scale]\n\t"
-                     "vmul.f32 s2, s2, %[scale]\n\t"
-                     "vmul.f32 s3, s3, %[scale]\n\t"
-                     "vmul.f32 s4, s4, %[scale]\n\t"
-                     "vmul.f32 s5, s5, %[scale]\n\t"
-                     "vmul.f32 s6, s6, %[scale]\n\t"
-                     "vmul.f32 s7, s7, %[scale]\n\t"
-                     "vmul.f32 s8, s8, %[scale]\n\t"
-                     "vmul.f32 s9, s9, %[scale]\n\t"
-                     "vmul.f32 s10, s10, %[scale]\n\t"
-                     "vmul.f32 s11, s11, %[scale]\n\t"
-                     "vmul.f32 s12, s12, %[scale]\n\t"
-                     "vmul.f32 s13, s13, %[scale]\n\t"
-                     "vmul.f32 s14, s14, %[scale]\n\t"
-                     "vmul.f32 s15, s15, %[scale]\n\t"
-                     "vstmia %[c], {s0-s3}\n\t"
-                     "add %[c], %[step]\n\t"
-                     "vstmia %[c], {s4-s7}\n\t"
-                     "add %[c], %[step]\n\t"
-                     "vstmia %[c], {s8-s11}\n\t"
-                     "add %[c], %[step]\n\t"
-                     "vstmia %[c], {s12-s15}\n\t"
-                     : [c] "+r"(c)
-                     : [step] "r"(step), [sums] "r"(sums), [scale] "t"(scale)
-                     : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9",
-                       "s10", "s11", "s12", "s13", "s14", "s15", "memory");
-}
-
-// c = sums scale + what is added to each row.
-static inline void ember_fpu_affine_4x4(float *c, int32_t step, const float *sums,
-                                        float scale, const float *added) {
-    __asm__ volatile(
-        "vldmia %[sums], {s0-s15}\n\t"
-        "vmul.f32 s0, s0, %[scale]\n\t"
-        "vmul.f32 s1, s1, %[scale]\n\t"
-        "vmul.f32 s2, s2, %[scale]\n\t"
-        "vmul.f32 s3, s3, %[scale]\n\t"
-        "vmul.f32 s4, s4, %[scale]\n\t"
-        "vmul.f32 s5, s5, %[scale]\n\t"
-        "vmul.f32 s6, s6, %[scale]\n\t"
-        "vmul.f32 s7, s7, %[scale]\n\t"
-        "vmul.f32 s8, s8, %[scale]\n\t"
-        "vmul.f32 s9, s9, %[scale]\n\t"
-        "vmul.f32 s10, s10, %[scale]\n\t"
-        "vmul.f32 s11, s11, %[scale]\n\t"
-        "vmul.f32 s12, s12, %[scale]\n\t"
-        "vmul.f32 s13, s13, %[scale]\n\t"
-        "vmul.f32 s14, s14, %[scale]\n\t"
-        "vmul.f32 s15, s15, %[scale]\n\t"
-        "vldmia %[added], {s16-s19}\n\t"
-        "vadd.f32 s0, s0, s16\n\t"
-        "vadd.f32 s1, s1, s16\n\t"
-        "vadd.f32 s2, s2, s16\n\t"
-        "vadd.f32 s3, s3, s16\n\t"
-        "vadd.f32 s4, s4, s17\n\t"
-        "vadd.f32 s5, s5, s17\n\t"
-        "vadd.f32 s6, s6, s17\n\t"
-        "vadd.f32 s7, s7, s17\n\t"
-        "vadd.f32 s8, s8, s18\n\t"
-        "vadd.f32 s9, s9, s18\n\t"
-        "vadd.f32 s10, s10, s18\n\t"
-        "vadd.f32 s11, s11, s18\n\t"
-        "vadd.f32 s12, s12, s19\n\t"
-        "vadd.f32 s13, s13, s19\n\t"
-        "vadd.f32 s14, s14, s19\n\t"
-        "vadd.f32 s15, s15, s19\n\t"
-        "vstmia %[c], {s0-s3}\n\t"
-        "add %[c], %[step]\n\t"
-        "vstmia %[c], {s4-s7}\n\t"
-        "add %[c], %[step]\n\t"
-        "vstmia %[c], {s8-s11}\n\t"
-        "add %[c], %[step]\n\t"
-        "vstmia %[c], {s12-s15}\n\t"
-        : [c] "+r"(c)
-        : [step] "r"(step), [sums] "r"(sums), [scale] "t"(scale), [added] "r"(added)
-        : "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
-          "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "memory");
-}
-
-// y[i] = a[i] + b[i], i < count; y may be a or b.
-static inline void ember_fpu_add(float *y, const float *a, const float *b,
-                                 int32_t count) {
-    EMBER_FPU_EACH("vadd.f32", y, a, b, count);
-}
-
-static inline void ember_fpu_sub(float *y, const float *a, const float *b,
-                                 int32_t count) {
-    EMBER_FPU_EACH("vsub.f32", y, a, b, count);
-}
-
-static inline void ember_fpu_mul(float *y, const float *a, const float *b,
-                                 int32_t count) {
-    EMBER_FPU_EACH("vmul.f32", y, a, b, count);
-}
-
-// y[i] = x[i] where it is positive, else 0; NaN stays; y may be x. `until`: the largest
-// int32 whose bits become 0.
-static inline void ember_fpu_relu(float *y, const float *x, int32_t count,
-                                  int32_t until) {
-    __asm__ volatile(
-        "subs %[count], #4\n\t"
-        "blt 2f\n"
-        "1:\n\t"
-        "ldmia %[x]!, {r2-r5}\n\t" EMBER_FPU_POSITIVE("r2") EMBER_FPU_POSITIVE("r3")
-            EMBER_FPU_POSITIVE("r4")
-                EMBER_FPU_POSITIVE("r5") "subs %[count], #4\n\t"
-                                         "stmia %[y]!, {r2-r5}\n\t"
-                                         "bge 1b\n"
-                                         "2:\n\t"
-                                         "adds %[count], #4\n\t"
-                                         "beq 4f\n"
-                                         "3:\n\t"
-                                         "ldr r2, [%[x]], #4\n\t" EMBER_FPU_POSITIVE(
-                                             "r2") "str r2, [%[y]], #4\n\t"
-                                                   "subs %[count], #1\n\t"
-                                                   "bne 3b\n"
-                                                   "4:"
-        : [y] "+r"(y), [x] "+r"(x), [count] "+r"(count)
-        : [until] "r"(until)
-        : "r2", "r3", "r4", "r5", "cc", "memory");
 }
 
 #endif // EMBER_INTRINSICS_ARM_FPU_H

@@ -118,7 +118,7 @@ static inline void ember_mve_multiply_rows_s16(const ember_mve_rows_s16_t *rows)
 
 enum { EMBER_MVE_BLOCK_S16 = 64 }; // elements
 
-// Products of a vector of x with one of each of four rows, which lie at `at` there.
+// Products of a vector of x with one of each of four rows, at `at` there.
 #define EMBER_MVE_ROWS_S16(x, at)                                                      \
     "vldrb.s16 q7, [r2" at "\n\t"                                                      \
     "vmladava.s16 r4, " x ", q7\n\t"                                                   \

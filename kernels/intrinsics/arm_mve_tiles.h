@@ -69,7 +69,7 @@ static inline void ember_mve_multiply_tiles(const ember_mve_tiles_t *tiles) {
                        "r10", "r11", "lr", "q0", "q1", "q2", "q3", "cc", "memory");
 }
 
-// The same of the last two columns alone; the first row keeps its initial sums.
+// The same for only the last two columns; the first row keeps its initial sums.
 static inline void ember_mve_multiply_last_two(const ember_mve_tiles_t *tiles) {
     register const ember_mve_tiles_t *all __asm__("r12") = tiles;
 
@@ -226,7 +226,7 @@ typedef struct ember_mve_rows {
     int32_t fours; // of rows; > 0
 } ember_mve_rows_t;
 
-// Products of a vector of a with one of each of four rows, which lie at `at` there.
+// Products of a vector of a with one of each of four rows, at `at` there.
 #define EMBER_MVE_ROWS(a, at)                                                          \
     "vldrb.8 q7, [r2" at "\n\t"                                                        \
     "vmladava.s8 r4, " a ", q7\n\t"                                                    \
@@ -321,6 +321,133 @@ typedef struct ember_mve_nine {
                            // which vector n has channels n, n + 4, ..
 } ember_mve_nine_t;
 
+// Of the sums below: those of the first four taps, of the next four, and of the last.
+// Loads are often ahead of the taps that need them.
+#define EMBER_MVE_NINE_FIRST_TAPS                                                      \
+    "vldrb.u8 q4, [r1]\n\t"                                                            \
+    "add r1, r4\n\t"                                                                   \
+    "vldrb.u8 q5, [r12, #0]\n\t"                                                       \
+    "vmullb.s8 q6, q4, q5\n\t"                                                         \
+    "vldrb.u8 q7, [r12, #16]\n\t"                                                      \
+    "vmullt.s8 q4, q4, q5\n\t"                                                         \
+    "vldrb.u8 q5, [r1]\n\t"                                                            \
+    "vmullb.s8 q7, q5, q7\n\t"                                                         \
+    "vldrw.u32 q3, [r0, #48]\n\t"                                                      \
+    "vadd.i16 q7, q6, q7\n\t"                                                          \
+    "vldrb.u8 q6, [r12, #16]\n\t"                                                      \
+    "vmullt.s8 q5, q5, q6\n\t"                                                         \
+    "vldrw.u32 q0, [r0, #0]\n\t"                                                       \
+    "vmovlb.s16 q6, q7\n\t"                                                            \
+    "vldrw.u32 q2, [r0, #32]\n\t"                                                      \
+    "vadd.i32 q0, q0, q6\n\t"                                                          \
+    "vldrb.u8 q6, [r2]\n\t"                                                            \
+    "vqdmlah.s32 q2, q7, r11\n\t"                                                      \
+    "vldrb.u8 q7, [r12, #32]\n\t"                                                      \
+    "add r1, r4\n\t"                                                                   \
+    "vadd.i16 q5, q4, q5\n\t"                                                          \
+    "vqdmlah.s32 q3, q5, r11\n\t"                                                      \
+    "vmovlb.s16 q4, q5\n\t"                                                            \
+    "vldrw.u32 q1, [r0, #16]\n\t"                                                      \
+    "vadd.i32 q1, q1, q4\n\t"                                                          \
+    "vldrb.u8 q5, [r1]\n\t"                                                            \
+    "vmullb.s8 q4, q5, q7\n\t"                                                         \
+    "add r2, r4\n\t"                                                                   \
+    "vmullt.s8 q7, q5, q7\n\t"                                                         \
+    "vldrb.u8 q5, [r12, #48]\n\t"                                                      \
+    "vmullb.s8 q5, q6, q5\n\t"                                                         \
+    "vadd.i16 q5, q4, q5\n\t"                                                          \
+    "vldrb.u8 q4, [r12, #48]\n\t"                                                      \
+    "vmullt.s8 q6, q6, q4\n\t"                                                         \
+    "vmovlb.s16 q4, q5\n\t"                                                            \
+    "vqdmlah.s32 q2, q5, r11\n\t"                                                      \
+    "vadd.i16 q5, q7, q6\n\t"                                                          \
+    "vldrb.u8 q7, [r12, #64]\n\t"                                                      \
+    "vmovlb.s16 q6, q5\n\t"                                                            \
+    "vqdmlah.s32 q3, q5, r11\n\t"                                                      \
+    "vadd.i32 q0, q0, q4\n\t"                                                          \
+    "vldrb.u8 q5, [r2]\n\t"                                                            \
+    "vmullb.s8 q4, q5, q7\n\t"                                                         \
+    "add r2, r4\n\t"                                                                   \
+    "vmullt.s8 q7, q5, q7\n\t"                                                         \
+    "vldrb.u8 q5, [r2]\n\t"                                                            \
+    "vadd.i32 q1, q1, q6\n\t"
+#define EMBER_MVE_NINE_MORE_TAPS                                                       \
+    "vldrb.u8 q6, [r12, #80]\n\t"                                                      \
+    "vmullb.s8 q6, q5, q6\n\t"                                                         \
+    "add r1, r5\n\t"                                                                   \
+    "vadd.i16 q4, q4, q6\n\t"                                                          \
+    "vldrb.u8 q6, [r12, #80]\n\t"                                                      \
+    "vmullt.s8 q6, q5, q6\n\t"                                                         \
+    "vmovlb.s16 q5, q4\n\t"                                                            \
+    "vqdmlah.s32 q2, q4, r11\n\t"                                                      \
+    "vadd.i16 q4, q7, q6\n\t"                                                          \
+    "vldrb.u8 q6, [r12, #112]\n\t"                                                     \
+    "vmovlb.s16 q7, q4\n\t"                                                            \
+    "vqdmlah.s32 q3, q4, r11\n\t"                                                      \
+    "vadd.i32 q1, q1, q7\n\t"                                                          \
+    "vldrb.u8 q4, [r3]\n\t"                                                            \
+    "add r3, r4\n\t"                                                                   \
+    "vadd.i32 q0, q0, q5\n\t"                                                          \
+    "vldrb.u8 q7, [r12, #96]\n\t"                                                      \
+    "vmullb.s8 q5, q4, q7\n\t"                                                         \
+    "add r2, r5\n\t"                                                                   \
+    "vmullt.s8 q7, q4, q7\n\t"                                                         \
+    "vldrb.u8 q4, [r3]\n\t"                                                            \
+    "vmullb.s8 q6, q4, q6\n\t"                                                         \
+    "vadd.i16 q6, q5, q6\n\t"                                                          \
+    "vldrb.u8 q5, [r12, #112]\n\t"                                                     \
+    "vmullt.s8 q4, q4, q5\n\t"                                                         \
+    "vldrb.u8 q5, [r9]\n\t"                                                            \
+    "vadd.i16 q4, q7, q4\n\t"                                                          \
+    "vqdmlah.s32 q3, q4, r11\n\t"                                                      \
+    "vmovlb.s16 q7, q4\n\t"                                                            \
+    "add r3, r4\n\t"                                                                   \
+    "vmovlb.s16 q4, q6\n\t"                                                            \
+    "vqdmlah.s32 q2, q6, r11\n\t"                                                      \
+    "vadd.i32 q1, q1, q7\n\t"                                                          \
+    "vldrb.u8 q6, [r3]\n\t"                                                            \
+    "vmullb.s8 q7, q6, q5\n\t"                                                         \
+    "add r3, r5\n\t"                                                                   \
+    "vqdmlah.s32 q2, q7, r11\n\t"                                                      \
+    "vadd.i32 q0, q0, q4\n\t"
+#define EMBER_MVE_NINE_LAST_TAP                                                        \
+    "vmullt.s8 q4, q6, q5\n\t"                                                         \
+    "vmovlb.s16 q6, q7\n\t"                                                            \
+    "vldrw.u32 q5, [r0, #112]\n\t"                                                     \
+    "vmovlb.s16 q7, q4\n\t"                                                            \
+    "vqdmlah.s32 q3, q4, r11\n\t"                                                      \
+    "vadd.i32 q0, q0, q6\n\t"
+// Sums are scaled, narrowed to 16 bits, moved by the zero point and narrowed again.
+#define EMBER_MVE_NINE_RESULTS                                                         \
+    "vldrw.u32 q4, [r0, #64]\n\t"                                                      \
+    "vqrdmulh.s32 q0, q0, q4\n\t"                                                      \
+    "vldrw.u32 q6, [r0, #80]\n\t"                                                      \
+    "vqdmlah.s32 q0, q0, r10\n\t"                                                      \
+    "vldrw.u32 q4, [r0, #128]\n\t"                                                     \
+    "vrshl.s32 q0, q0, q4\n\t"                                                         \
+    "vldrw.u32 q4, [r0, #96]\n\t"                                                      \
+    "vqrdmulh.s32 q2, q2, q4\n\t"                                                      \
+    "vqmovnb.s32 q0, q0\n\t"                                                           \
+    "vqdmlah.s32 q2, q2, r10\n\t"                                                      \
+    "vadd.i32 q1, q1, q7\n\t"                                                          \
+    "vqrdmulh.s32 q1, q1, q6\n\t"                                                      \
+    "vldrw.u32 q4, [r0, #160]\n\t"                                                     \
+    "vrshl.s32 q2, q2, q4\n\t"                                                         \
+    "vqdmlah.s32 q1, q1, r10\n\t"                                                      \
+    "vldrw.u32 q7, [r0, #144]\n\t"                                                     \
+    "vrshl.s32 q1, q1, q7\n\t"                                                         \
+    "vqrdmulh.s32 q3, q3, q5\n\t"                                                      \
+    "vqmovnt.s32 q0, q2\n\t"                                                           \
+    "vqdmlah.s32 q3, q3, r10\n\t"                                                      \
+    "vqmovnb.s32 q1, q1\n\t"                                                           \
+    "vqadd.s16 q0, q0, r8\n\t"                                                         \
+    "vldrw.u32 q6, [r0, #176]\n\t"                                                     \
+    "vrshl.s32 q3, q3, q6\n\t"                                                         \
+    "vqmovnt.s32 q1, q3\n\t"                                                           \
+    "vqmovnb.s16 q0, q0\n\t"                                                           \
+    "vqadd.s16 q1, q1, r8\n\t"                                                         \
+    "vqmovnt.s16 q0, q1\n\t"
+
 // Products of two taps are added as int16, which must hold them, then those of even and
 // of odd channels, of the lower and of the upper half of a word: twice the word times
 // 2^15 has the word's upper half in its own. The order is the fastest that was found
@@ -341,126 +468,8 @@ static inline void ember_mve_run_nine(const ember_mve_nine_t *nine) {
                      "mov r11, #0x8000\n\t"
                      "add r9, r12, #128\n\t"
                      "dls lr, lr\n"
-                     "1:\n\t"
-                     "vldrb.u8 q4, [r1]\n\t"
-                     "add r1, r4\n\t"
-                     "vldrb.u8 q5, [r12, #0]\n\t"
-                     "vmullb.s8 q6, q4, q5\n\t"
-                     "vldrb.u8 q7, [r12, #16]\n\t"
-                     "vmullt.s8 q4, q4, q5\n\t"
-                     "vldrb.u8 q5, [r1]\n\t"
-                     "vmullb.s8 q7, q5, q7\n\t"
-                     "vldrw.u32 q3, [r0, #48]\n\t"
-                     "vadd.i16 q7, q6, q7\n\t"
-                     "vldrb.u8 q6, [r12, #16]\n\t"
-                     "vmullt.s8 q5, q5, q6\n\t"
-                     "vldrw.u32 q0, [r0, #0]\n\t"
-                     "vmovlb.s16 q6, q7\n\t"
-                     "vldrw.u32 q2, [r0, #32]\n\t"
-                     "vadd.i32 q0, q0, q6\n\t"
-                     "vldrb.u8 q6, [r2]\n\t"
-                     "vqdmlah.s32 q2, q7, r11\n\t"
-                     "vldrb.u8 q7, [r12, #32]\n\t"
-                     "add r1, r4\n\t"
-                     "vadd.i16 q5, q4, q5\n\t"
-                     "vqdmlah.s32 q3, q5, r11\n\t"
-                     "vmovlb.s16 q4, q5\n\t"
-                     "vldrw.u32 q1, [r0, #16]\n\t"
-                     "vadd.i32 q1, q1, q4\n\t"
-                     "vldrb.u8 q5, [r1]\n\t"
-                     "vmullb.s8 q4, q5, q7\n\t"
-                     "add r2, r4\n\t"
-                     "vmullt.s8 q7, q5, q7\n\t"
-                     "vldrb.u8 q5, [r12, #48]\n\t"
-                     "vmullb.s8 q5, q6, q5\n\t"
-                     "vadd.i16 q5, q4, q5\n\t"
-                     "vldrb.u8 q4, [r12, #48]\n\t"
-                     "vmullt.s8 q6, q6, q4\n\t"
-                     "vmovlb.s16 q4, q5\n\t"
-                     "vqdmlah.s32 q2, q5, r11\n\t"
-                     "vadd.i16 q5, q7, q6\n\t"
-                     "vldrb.u8 q7, [r12, #64]\n\t"
-                     "vmovlb.s16 q6, q5\n\t"
-                     "vqdmlah.s32 q3, q5, r11\n\t"
-                     "vadd.i32 q0, q0, q4\n\t"
-                     "vldrb.u8 q5, [r2]\n\t"
-                     "vmullb.s8 q4, q5, q7\n\t"
-                     "add r2, r4\n\t"
-                     "vmullt.s8 q7, q5, q7\n\t"
-                     "vldrb.u8 q5, [r2]\n\t"
-                     "vadd.i32 q1, q1, q6\n\t"
-                     "vldrb.u8 q6, [r12, #80]\n\t"
-                     "vmullb.s8 q6, q5, q6\n\t"
-                     "add r1, r5\n\t"
-                     "vadd.i16 q4, q4, q6\n\t"
-                     "vldrb.u8 q6, [r12, #80]\n\t"
-                     "vmullt.s8 q6, q5, q6\n\t"
-                     "vmovlb.s16 q5, q4\n\t"
-                     "vqdmlah.s32 q2, q4, r11\n\t"
-                     "vadd.i16 q4, q7, q6\n\t"
-                     "vldrb.u8 q6, [r12, #112]\n\t"
-                     "vmovlb.s16 q7, q4\n\t"
-                     "vqdmlah.s32 q3, q4, r11\n\t"
-                     "vadd.i32 q1, q1, q7\n\t"
-                     "vldrb.u8 q4, [r3]\n\t"
-                     "add r3, r4\n\t"
-                     "vadd.i32 q0, q0, q5\n\t"
-                     "vldrb.u8 q7, [r12, #96]\n\t"
-                     "vmullb.s8 q5, q4, q7\n\t"
-                     "add r2, r5\n\t"
-                     "vmullt.s8 q7, q4, q7\n\t"
-                     "vldrb.u8 q4, [r3]\n\t"
-                     "vmullb.s8 q6, q4, q6\n\t"
-                     "vadd.i16 q6, q5, q6\n\t"
-                     "vldrb.u8 q5, [r12, #112]\n\t"
-                     "vmullt.s8 q4, q4, q5\n\t"
-                     "vldrb.u8 q5, [r9]\n\t"
-                     "vadd.i16 q4, q7, q4\n\t"
-                     "vqdmlah.s32 q3, q4, r11\n\t"
-                     "vmovlb.s16 q7, q4\n\t"
-                     "add r3, r4\n\t"
-                     "vmovlb.s16 q4, q6\n\t"
-                     "vqdmlah.s32 q2, q6, r11\n\t"
-                     "vadd.i32 q1, q1, q7\n\t"
-                     "vldrb.u8 q6, [r3]\n\t"
-                     "vmullb.s8 q7, q6, q5\n\t"
-                     "add r3, r5\n\t"
-                     "vqdmlah.s32 q2, q7, r11\n\t"
-                     "vadd.i32 q0, q0, q4\n\t"
-                     "vmullt.s8 q4, q6, q5\n\t"
-                     "vmovlb.s16 q6, q7\n\t"
-                     "vldrw.u32 q5, [r0, #112]\n\t"
-                     "vmovlb.s16 q7, q4\n\t"
-                     "vqdmlah.s32 q3, q4, r11\n\t"
-                     "vadd.i32 q0, q0, q6\n\t"
-                     "vldrw.u32 q4, [r0, #64]\n\t"
-                     "vqrdmulh.s32 q0, q0, q4\n\t"
-                     "vldrw.u32 q6, [r0, #80]\n\t"
-                     "vqdmlah.s32 q0, q0, r10\n\t"
-                     "vldrw.u32 q4, [r0, #128]\n\t"
-                     "vrshl.s32 q0, q0, q4\n\t"
-                     "vldrw.u32 q4, [r0, #96]\n\t"
-                     "vqrdmulh.s32 q2, q2, q4\n\t"
-                     "vqmovnb.s32 q0, q0\n\t"
-                     "vqdmlah.s32 q2, q2, r10\n\t"
-                     "vadd.i32 q1, q1, q7\n\t"
-                     "vqrdmulh.s32 q1, q1, q6\n\t"
-                     "vldrw.u32 q4, [r0, #160]\n\t"
-                     "vrshl.s32 q2, q2, q4\n\t"
-                     "vqdmlah.s32 q1, q1, r10\n\t"
-                     "vldrw.u32 q7, [r0, #144]\n\t"
-                     "vrshl.s32 q1, q1, q7\n\t"
-                     "vqrdmulh.s32 q3, q3, q5\n\t"
-                     "vqmovnt.s32 q0, q2\n\t"
-                     "vqdmlah.s32 q3, q3, r10\n\t"
-                     "vqmovnb.s32 q1, q1\n\t"
-                     "vqadd.s16 q0, q0, r8\n\t"
-                     "vldrw.u32 q6, [r0, #176]\n\t"
-                     "vrshl.s32 q3, q3, q6\n\t"
-                     "vqmovnt.s32 q1, q3\n\t"
-                     "vqmovnb.s16 q0, q0\n\t"
-                     "vqadd.s16 q1, q1, r8\n\t"
-                     "vqmovnt.s16 q0, q1\n\t"
+                     "1:\n\t" EMBER_MVE_NINE_FIRST_TAPS EMBER_MVE_NINE_MORE_TAPS //
+                         EMBER_MVE_NINE_LAST_TAP EMBER_MVE_NINE_RESULTS          //
                      "vpst\n\t"
                      "vstrbt.8 q0, [r6]\n\t"
                      "add r6, r7\n\t"

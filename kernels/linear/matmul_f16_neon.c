@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // float16 matrix products with NEON. Contract: matmul_f16.h.
-#include "kernels/engine/widen_neon.h"
+#include "kernels/engine/neon/widen_neon.h"
 #include "kernels/linear/matmul_f16.h"
 
 // Sizes of a block: a column of b is widened once, a row of a once for each block.

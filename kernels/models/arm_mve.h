@@ -143,6 +143,10 @@ static inline float32x4_t vfmaq_f32(float32x4_t sum, float32x4_t a, float32x4_t 
     return sum;
 }
 
+static inline float32x4_t vfmsq_f32(float32x4_t sum, float32x4_t a, float32x4_t b) {
+    return vfmaq_f32(sum, -a, b);
+}
+
 static inline float32x4_t vfmaq_n_f32(float32x4_t sum, float32x4_t a, float b) {
     return vfmaq_f32(sum, a, vdupq_n_f32(b));
 }

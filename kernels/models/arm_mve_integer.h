@@ -305,6 +305,25 @@ static inline int16x8_t vqaddq_n_s16(int16x8_t a, int16_t b) {
     return a;
 }
 
+static inline int32x4_t vsubq_s32(int32x4_t a, int32x4_t b) {
+    return (int32x4_t)((uint32x4_t)a - (uint32x4_t)b);
+}
+
+static inline int32x4_t vqaddq_n_s32(int32x4_t a, int32_t b) {
+    for (int i = 0; i < 4; i++) {
+        a[i] = (int32_t)ember_mve_cut((int64_t)a[i] + b, 32);
+    }
+    return a;
+}
+
+static inline mve_pred16_t vcmpeqq_n_s32(int32x4_t a, int32_t b) {
+    unsigned lanes = 0;
+    for (int i = 0; i < 4; i++) {
+        lanes |= (a[i] == b ? 0xfu : 0) << (4 * i);
+    }
+    return (mve_pred16_t)lanes;
+}
+
 // The doubled product's upper half, rounded.
 static inline int32x4_t vqrdmulhq_s32(int32x4_t a, int32x4_t b) {
     for (int i = 0; i < 4; i++) {

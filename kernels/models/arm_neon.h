@@ -22,6 +22,10 @@ typedef uint16_t uint16x8_t __attribute__((vector_size(16)));
 __extension__ typedef _Float16 float16_t;
 typedef float16_t float16x4_t __attribute__((vector_size(8)));
 typedef float16_t float16x8_t __attribute__((vector_size(16)));
+// Bits of bfloat16.
+typedef struct bfloat16x8_t {
+    uint16x8_t bits;
+} bfloat16x8_t;
 typedef int32_t int32x4_t __attribute__((vector_size(16)));
 typedef uint32_t uint32x4_t __attribute__((vector_size(16)));
 typedef int64_t int64x2_t __attribute__((vector_size(16)));
@@ -103,11 +107,19 @@ static inline void vst3q_s32(int32_t *to, int32x4x3_t x) {
 #define vreinterpretq_f32_s8(x)  ((float32x4_t)(x))
 #define vreinterpretq_s8_f32(x)  ((int8x16_t)(x))
 #define vreinterpretq_f32_s32(x) ((float32x4_t)(x))
+#define vreinterpretq_f32_u32(x) ((float32x4_t)(x))
+#define vreinterpretq_u32_f32(x) ((uint32x4_t)(x))
+#define vreinterpretq_f32_s64(x) ((float32x4_t)(x))
+#define vreinterpretq_s64_f32(x) ((int64x2_t)(x))
 
 #define vreinterpretq_s32_s16(x) ((int32x4_t)(x))
 #define vreinterpret_f16_u16(x)  ((float16x4_t)(x))
 #define vreinterpret_u16_f16(x)  ((uint16x4_t)(x))
 #define vreinterpretq_f16_u16(x) ((float16x8_t)(x))
+
+static inline bfloat16x8_t vreinterpretq_bf16_u16(uint16x8_t x) {
+    return (bfloat16x8_t){x};
+}
 
 static inline int64x2_t vzip1q_s64(int64x2_t x, int64x2_t y) {
     return (int64x2_t){x[0], y[0]};
@@ -147,6 +159,11 @@ static inline float32x4_t vcombine_f32(float32x2_t low, float32x2_t high) {
 
 static inline int32x4_t vcombine_s32(int32x2_t low, int32x2_t high) {
     return (int32x4_t){low[0], low[1], high[0], high[1]};
+}
+
+static inline uint16x8_t vcombine_u16(uint16x4_t low, uint16x4_t high) {
+    return (uint16x8_t){low[0],  low[1],  low[2],  low[3],
+                        high[0], high[1], high[2], high[3]};
 }
 
 static inline int8x8_t vget_low_s8(int8x16_t x) {

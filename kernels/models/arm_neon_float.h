@@ -89,6 +89,25 @@ static inline float32x4_t vfmlalq_laneq_high_f16(float32x4_t sum, float16x8_t x,
     return vfmaq_n_f32(sum, high, (float)y[lane]);
 }
 
+// Each product is added in one rounding: FEAT_BF16 without FEAT_EBF16 rounds otherwise.
+static inline float32x4_t vbfmmlaq_f32(float32x4_t sum, bfloat16x8_t x,
+                                       bfloat16x8_t y) {
+    for (int i = 0; i < 16; i++) {
+        const int row = i / 8;
+        const int column = i / 4 % 2;
+        float pair[2];
+        const uint32_t bits[2] = {(uint32_t)x.bits[4 * row + i % 4] << 16,
+                                  (uint32_t)y.bits[4 * column + i % 4] << 16};
+        memcpy(pair, bits, sizeof pair);
+        sum[2 * row + column] = fmaf(pair[0], pair[1], sum[2 * row + column]);
+    }
+    return sum;
+}
+
+static inline uint32x4_t vceqq_f32(float32x4_t x, float32x4_t y) {
+    return (uint32x4_t)(x == y);
+}
+
 static inline uint32x4_t vcltq_f32(float32x4_t x, float32x4_t y) {
     return (uint32x4_t)(x < y);
 }

@@ -105,6 +105,31 @@ static inline int32x4_t vshrq_n_s32(int32x4_t x, int bits) {
     return x >> bits;
 }
 
+static inline uint32x4_t vshrq_n_u32(uint32x4_t x, int bits) {
+    return x >> (uint32_t)bits;
+}
+
+static inline uint32x4_t vshll_n_u16(uint16x4_t x, int bits) {
+    return (uint32x4_t){x[0], x[1], x[2], x[3]} << (uint32_t)bits;
+}
+
+static inline uint16x4_t vshrn_n_u32(uint32x4_t x, int bits) {
+    const uint32x4_t y = x >> (uint32_t)bits;
+    return (uint16x4_t){(uint16_t)y[0], (uint16_t)y[1], (uint16_t)y[2], (uint16_t)y[3]};
+}
+
+static inline uint32x4_t vandq_u32(uint32x4_t x, uint32x4_t y) {
+    return x & y;
+}
+
+static inline uint32x4_t vaddq_u32(uint32x4_t x, uint32x4_t y) {
+    return x + y;
+}
+
+static inline uint32x4_t vbslq_u32(uint32x4_t which, uint32x4_t x, uint32x4_t y) {
+    return (which & x) | (~which & y);
+}
+
 // A negative number of bits shifts right.
 static inline int32x4_t vshlq_s32(int32x4_t x, int32x4_t bits) {
     int32x4_t made;

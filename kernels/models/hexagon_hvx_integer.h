@@ -33,10 +33,13 @@ EMBER_HVX_EACH(Q6_Vub_vmax_VubVub, ub, 128, u.ub[i] > v.ub[i] ? u.ub[i] : v.ub[i
 EMBER_HVX_EACH(Q6_Vw_vavg_VwVw_rnd, w, 32, ((int64_t)u.w[i] + v.w[i] + 1) >> 1)
 EMBER_HVX_EACH(Q6_Vw_vasr_VwVw, w, 32, u.w[i] >> (v.uw[i] & 31))
 EMBER_HVX_EACH(Q6_Vw_vasl_VwVw, uw, 32, u.uw[i] << (v.uw[i] & 31))
+EMBER_HVX_EACH(Q6_Vh_vasl_VhVh, uh, 64, u.uh[i] << (v.uh[i] & 15))
 EMBER_HVX_EACH(Q6_Vw_vlsr_VwVw, uw, 32, u.uw[i] >> (v.uw[i] & 31))
 EMBER_HVX_EACH(Q6_Vw_vmpyie_VwVuh, uw, 32, u.uw[i] * (uint32_t)v.uh[2 * i])
 EMBER_HVX_EACH(Q6_Vw_vmpyio_VwVh, uw, 32, u.uw[i] * (uint32_t)v.h[2 * i + 1])
 EMBER_HVX_EACH(Q6_Vw_vmpye_VwVuh, w, 32, ((int64_t)u.w[i] * v.uh[2 * i]) >> 16)
+EMBER_HVX_EACH(Q6_Vw_vmpyo_VwVh_s1_sat, w, 32,
+               ember_hvx_cut(((int64_t)u.w[i] * v.h[2 * i + 1]) >> 15, 32))
 
 static inline HVX_Vector
 Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(HVX_Vector x, HVX_Vector u, HVX_Vector v) {
@@ -71,6 +74,20 @@ static inline HVX_VectorPair Q6_W_vmpyoacc_WVwVh(HVX_VectorPair x, HVX_Vector u,
 static inline HVX_Vector Q6_Vuw_vcl0_Vuw(HVX_Vector u) {
     for (int i = 0; i < 32; i++) {
         u.w[i] = u.uw[i] == 0 ? 32 : __builtin_clz(u.uw[i]);
+    }
+    return u;
+}
+
+static inline HVX_Vector Q6_Vuh_vcl0_Vuh(HVX_Vector u) {
+    for (int i = 0; i < 64; i++) {
+        u.h[i] = (int16_t)(u.uh[i] == 0 ? 16 : __builtin_clz(u.uh[i]) - 16);
+    }
+    return u;
+}
+
+static inline HVX_Vector Q6_Vw_vabs_Vw(HVX_Vector u) {
+    for (int i = 0; i < 32; i++) {
+        u.uw[i] = u.w[i] < 0 ? 0 - u.uw[i] : u.uw[i];
     }
     return u;
 }

@@ -77,7 +77,9 @@ static void read_pair(ember_node_t *node, uint32_t arg, int32_t low, int32_t pai
     }
     for (uint32_t d = 0; d < 2; d++) {
         if (count == 0 || pair[d] < low || pair[d] > LIMIT) {
-            (void)ember_node_fail(node, EMBER_BAD_PROGRAM, "col2im: bad parameter");
+            const bool large = count != 0 && pair[d] > LIMIT;
+            (void)ember_node_fail(node, large ? EMBER_UNSUPPORTED : EMBER_BAD_PROGRAM,
+                                  "col2im: bad parameter");
         }
     }
 }

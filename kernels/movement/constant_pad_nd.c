@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // constant_pad_nd: a value around the tensor; negative amounts cut elements off.
-#include "kernels/movement/pad.h"
+#include "kernels/engine/pad.h"
 
 enum { SELF, PAD, VALUE, OUT };
 

@@ -19,7 +19,7 @@ static ember_status_t prepare_scalar(ember_pick_t *pick, ember_node_t *node,
     ember_node_output(node, OUT, 0, one_size, &out);
     if (args->tensors[0].numel != 1) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "index_select: a scalar is not supported");
+                               "index_select: a scalar has one element");
     }
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);

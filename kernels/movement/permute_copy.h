@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "kernels/engine/copy.h"
-#include "kernels/movement/turn.h"
+#include "kernels/engine/int8/turn.h"
 
 EMBER_MUST_USE ember_status_t ember_permute_copy_prepare(ember_node_t *node,
                                                          void *state);

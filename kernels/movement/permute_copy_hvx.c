@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // permute_copy_hvx: permutes the dimensions, if the two innermost of the output are a
 // matrix whose transpose is in the input. Works on bits, for any dtype.
+#include "kernels/engine/hvx/transpose_hvx.h"
 #include "kernels/movement/permute_copy.h"
-#include "kernels/movement/transpose_hvx.h"
 
 enum { ENOUGH = 1024 }; // bytes of a matrix
 

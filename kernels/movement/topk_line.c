@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first elements of a line. Contract: topk.h.
 //
-// Elements are pairs of a key and a position, ordered by the key alone. The steps, and
+// Elements are pairs of a key and a position, ordered only by the key. The steps, and
 // so the order of equal ones, are those of std::partial_sort, or std::nth_element and
 // std::sort.
 #include <string.h>

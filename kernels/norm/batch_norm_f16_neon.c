@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Batch normalisation with given statistics, float16, with NEON: y = x scale + shift in
 // float32 (the portable kernel: in double), rounded when it is stored.
-#include "kernels/engine/widen_neon.h"
+#include "kernels/engine/neon/widen_neon.h"
 #include "kernels/norm/batch.h"
 
 enum { LINE = 64 }; // numbers on the stack

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Layer normalisation over the last dimensions, contiguous float32 or float16, with
 // NEON: the bits of layer_norm_f32 and layer_norm_f16, except those of NaN.
-#include "kernels/engine/fours_neon.h"
+#include "kernels/engine/neon/fours_neon.h"
 #include "kernels/norm/layer_norm_rows.h"
 
 typedef struct layer_norm {

@@ -7,16 +7,27 @@
 
 typedef struct ember_max_pool {
     ember_pool_t pool;
-    char *indices; // int64, laid out as y is
+    char *indices; // int64, laid out as y is; NULL: nobody reads them
 } ember_max_pool_t;
 
-// Reads the arguments of a pool in `dims` dimensions.
+// Reads the arguments of a pool in `dims` dimensions; its indices may be None.
 EMBER_MUST_USE ember_status_t ember_max_prepare(ember_max_pool_t *max,
                                                 ember_node_t *node, uint32_t dims);
 
-// Reads the arguments of a pool in two dimensions of float32, in any layout.
+// The same for windows that cut `dims` dimensions into a given number of parts.
+EMBER_MUST_USE ember_status_t ember_max_prepare_adaptive(ember_max_pool_t *max,
+                                                         ember_node_t *node,
+                                                         uint32_t dims);
+
+// Reads the arguments of a pool in two dimensions of float32, in any layout, with or
+// without indices.
 EMBER_MUST_USE ember_status_t ember_max_prepare_f32(ember_max_pool_t *max,
-                                                    ember_node_t *node);
+                                                    ember_node_t *node, bool indexed);
+
+// For Helium: the same, with rows whose elements are adjacent.
+EMBER_MUST_USE ember_status_t ember_max_prepare_f32_rows(ember_max_pool_t *max,
+                                                         ember_node_t *node,
+                                                         bool indexed);
 
 // Positions [first, past) of one dimension of x, dilation[d] apart.
 typedef struct ember_max_taps {
@@ -38,11 +49,13 @@ static inline ember_max_taps_t ember_max_taps(const ember_pool_t *pool, uint32_t
     return taps;
 }
 
-// A run of every dtype.
+// Runs of every dtype.
 int32_t ember_max_run(void *max);
+int32_t ember_max_adaptive_run(void *max);
 
 // One row of outputs of a two-dimensional pool: `x` is its plane, `y` and `indices` are
-// where the row begins, in elements of the whole; `taps` those of the height.
+// where the row begins, in elements of the whole (NULL without indices); `taps` those
+// of the height.
 typedef void (*ember_max_row_fn)(const ember_max_pool_t *max, const char *x, char *y,
                                  int64_t *indices, ember_max_taps_t taps);
 

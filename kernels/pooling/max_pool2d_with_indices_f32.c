@@ -40,7 +40,7 @@ static void row(const ember_max_pool_t *max, const char *x, char *y, int64_t *in
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    return ember_max_prepare_f32(state, node);
+    return ember_max_prepare_f32(state, node, true);
 }
 
 static int32_t run(void *state) {

@@ -83,21 +83,7 @@ static void row(const ember_max_pool_t *max, const char *x, char *y, int64_t *in
 }
 
 static ember_status_t prepare(ember_node_t *node, void *state) {
-    const ember_max_pool_t *s = state;
-    const ember_pool_t *pool = &s->pool;
-    const ember_status_t status = ember_max_prepare_f32(state, node);
-
-    if (status != EMBER_OK) {
-        return status;
-    }
-    // Only then the first tap inside is at max(start, 0).
-    const bool simple = pool->dilation[2] == 1 || pool->padding[2] == 0;
-    if (!simple || pool->x_steps[4] != sizeof(float) ||
-        pool->y_steps[4] != sizeof(float)) {
-        return ember_node_fail(node, EMBER_UNSUPPORTED,
-                               "max_pool2d: unsupported layout");
-    }
-    return EMBER_OK;
+    return ember_max_prepare_f32_rows(state, node, true);
 }
 
 static int32_t run(void *state) {

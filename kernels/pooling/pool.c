@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "kernels/engine/windows.h"
+
 // A parameter larger than any tensor is long could only overflow sums.
 enum { LIMIT = 1 << 28 };
 
@@ -24,7 +26,9 @@ static void read_list(ember_node_t *node, uint32_t arg, uint32_t dims, int32_t l
     for (uint32_t d = 0; count > 0 && d < dims; d++) {
         items[unused + d] = given[count == 1 ? 0 : d];
         if (items[unused + d] < low || items[unused + d] > LIMIT) {
-            ember_node_fail(node, EMBER_BAD_PROGRAM, "pool: bad parameter");
+            ember_node_fail(
+                node, items[unused + d] < low ? EMBER_BAD_PROGRAM : EMBER_UNSUPPORTED,
+                "pool: bad parameter");
         }
     }
 }
@@ -46,21 +50,18 @@ static void read_windows(ember_pool_t *pool, ember_node_t *node,
 }
 
 // Length of dimension `d` of the output; -1 if the parameters do not fit. As in ATen,
-// padding is at most half a window, and with `ceil` the last window must start inside
-// the input or its padding on the left.
+// padding is at most half a window.
 static int64_t out_length(const ember_pool_t *pool, uint32_t d, bool ceil) {
     const int64_t in = pool->in[d];
     const int64_t window = pool->dilation[d] * ((int64_t)pool->kernel[d] - 1) + 1;
     const int64_t padding = pool->padding[d];
     const int64_t stride = pool->stride[d];
-    const int64_t room = in + 2 * padding - window + (ceil ? stride - 1 : 0);
 
     if (pool->kernel[d] < 1 || stride < 1 || padding < 0 || window > LIMIT ||
-        2 * padding > window || room < 0 || in > LIMIT) {
+        2 * padding > window || in > LIMIT) {
         return -1;
     }
-    const int64_t length = (int64_t)((uint32_t)room / (uint32_t)stride) + 1;
-    return ceil && (length - 1) * stride >= in + padding ? length - 1 : length;
+    return ember_windows(in, window, stride, padding, ceil);
 }
 
 // The size of adaptive outputs: listed, or that of the gradient.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::dequantize_per_tensor and its kin: y = scale * (x - zero_point), the
 // difference in int32.
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { SCALE = 1, ZERO, OUT = 6 };
 

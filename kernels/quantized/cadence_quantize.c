@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // cadence::quantize_per_tensor and its kin: float32 to the full range of a dtype; the
 // range in the call is ignored.
-#include "kernels/cadence/elements.h"
+#include "kernels/engine/cadence/elements.h"
 
 enum { SCALE = 1, ZERO, OUT = 6 };
 

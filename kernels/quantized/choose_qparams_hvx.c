@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // choose_qparams of float32 with HVX, which looks for the range. Contract:
 // choose_qparams.h.
+#include "kernels/engine/hvx/extent_hvx.h"
 #include "kernels/quantized/choose_qparams.h"
-#include "kernels/quantized/extent_hvx.h"
 
 enum { FEW = 4 };
 

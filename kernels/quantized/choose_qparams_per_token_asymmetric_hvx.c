@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // choose_qparams_per_token_asymmetric of float32 with HVX, which looks for the ranges.
 // Contract: choose_qparams_per_token_asymmetric.h.
+#include "kernels/engine/hvx/extent_hvx.h"
 #include "kernels/quantized/choose_qparams_per_token_asymmetric.h"
-#include "kernels/quantized/extent_hvx.h"
 
 enum { FEW = 4, FLOAT = 4 }; // elements of a line; bytes
 

@@ -5,7 +5,7 @@
 // becomes float32 as one of float32 does.
 #include "kernels/quantized/dequantize_lines_hvx.h"
 
-#include "kernels/quantized/dequantize_hvx.h"
+#include "kernels/engine/hvx/dequantize_hvx.h"
 #include "kernels/quantized/lines_hvx.h"
 
 static bool takes_line(const ember_affine_t *s, const ember_line_hvx_t *line) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dequantize_per_tensor with HVX, int8 or uint8 to float32. Contract:
 // dequantize_per_tensor_f32.h.
-#include "kernels/quantized/dequantize_hvx.h"
+#include "kernels/engine/hvx/dequantize_hvx.h"
 #include "kernels/quantized/dequantize_per_tensor_f32.h"
 
 static int32_t run(void *state) {

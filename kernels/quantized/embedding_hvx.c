@@ -5,8 +5,8 @@
 // codes of 4 and 2 bits are first unpacked to bytes.
 #include "kernels/quantized/embedding_hvx.h"
 
-#include "kernels/cortex_m/scale_hvx.h"
-#include "kernels/quantized/dequantize_hvx.h"
+#include "kernels/engine/hvx/dequantize_hvx.h"
+#include "kernels/engine/hvx/scale_hvx.h"
 
 enum { FEW = 8 };               // numbers of a group
 enum { CODES = 4 * EMBER_HVX }; // at a time, of 2 bits

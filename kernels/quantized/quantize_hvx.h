@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-#include "kernels/cortex_m/float_hvx.h"
+#include "kernels/engine/hvx/float_hvx.h"
 #include "kernels/engine/mathf.h"
 
 // Factors for which infinities exceed int8, and denormals become 0.

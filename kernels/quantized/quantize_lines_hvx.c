@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kernels/cortex_m/ending_hvx.h"
+#include "kernels/engine/hvx/ending_hvx.h"
 #include "kernels/quantized/lines_hvx.h"
 #include "kernels/quantized/quantize_hvx.h"
 

@@ -5,7 +5,7 @@
 // Adding a large constant rounds; the bits of the sum count integers as long as it is
 // positive, and saturating arithmetic clamps them to the range. NaN shows in the sum of
 // all elements; then the portable kernel computes everything again.
-#include "kernels/engine/bytes_dsp.h"
+#include "kernels/engine/dsp/bytes_dsp.h"
 #include "kernels/engine/mathf.h"
 #include "kernels/quantized/quantize_per_tensor_f32.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // add of int8 and uint8 with HVX, in integer arithmetic, 128 elements at a time: the
 // bits of float32. Contract: quantized_add.h.
-#include "kernels/quantized/dequantize_words_hvx.h"
+#include "kernels/engine/hvx/dequantize_words_hvx.h"
 #include "kernels/quantized/quantize_hvx.h"
 #include "kernels/quantized/quantized_add.h"
 

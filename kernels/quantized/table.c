@@ -177,7 +177,11 @@ ember_status_t ember_table_prepare(ember_table_t *s, ember_node_t *node,
     }
     const bool range = bits == 8 || (ember_node_int(node, LOWEST) == -middle &&
                                      ember_node_int(node, HIGHEST) == middle - 1);
-    if (!range || !read_groups(s, &args)) {
+    if (!range) {
+        return ember_node_fail(node, EMBER_UNSUPPORTED,
+                               "embedding: only the whole range is supported");
+    }
+    if (!read_groups(s, &args)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
                                "embedding: scales do not fit the table");
     }

@@ -5,7 +5,7 @@
 
 #include <arm_dsp_gates.h>
 
-#include "kernels/cortex_m/matmul_s8_dsp.h"
+#include "kernels/engine/dsp/matmul_s8_dsp.h"
 
 static void sums(const ember_products_s8_t *of, const int8_t *a) {
     ember_matmul_s8_dsp_products(of->working, of->inner, a, of->weights, of->rows,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products and gates of recurrent layers with Helium. Contract: recurrent.h.
-#include "kernels/cortex_m/matmul_s8_mve.h"
-#include "kernels/cortex_m/products_mve.h"
+#include "kernels/engine/mve/matmul_s8_mve.h"
+#include "kernels/engine/mve/products_mve.h"
 #include "kernels/recurrent/numbers.h"
 
 static size_t bytes(int32_t inner) {

@@ -60,7 +60,7 @@ typedef struct ember_recurrent {
     const void *h;    // NULL: zeros
     const int16_t *c; // NULL: zeros
     int8_t *y;
-    void *last_h; // (n, size), current while it runs
+    void *last_h; // (n, size); current during a run
     int16_t *last_c;
     ember_products_s8_t of_x;
     ember_products_s8_t of_h;

@@ -119,7 +119,7 @@ static ember_status_t prepare(ember_node_t *node, void *state) {
     if (!ember_tensor_same_shape(&tensors[0], &tensors[1]) || out.numel != 1 ||
         out.dtype != EMBER_B1 || tensors[0].dtype != tensors[1].dtype) {
         return ember_node_fail(
-            node, EMBER_BAD_PROGRAM,
+            node, EMBER_UNSUPPORTED,
             "allclose: needs two tensors of one dtype and shape, and a bool");
     }
     s->data[0] = tensors[0].data;

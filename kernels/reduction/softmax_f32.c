@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // y = exp(x) / sum of exp(x) along one dimension, float32. The largest element is
-// subtracted first, so that nothing overflows. y may be x.
+// subtracted first, to avoid overflow. y may be x.
 #include "kernels/engine/axis.h"
 #include "kernels/engine/mathf.h"
 

@@ -5,8 +5,8 @@
 #define EMBER_KERNELS_REDUCTION_SOFTMAX_LINES_NEON_H
 
 #include "kernels/engine/axis.h"
-#include "kernels/engine/mathf_neon.h"
-#include "kernels/engine/widen_neon.h"
+#include "kernels/engine/neon/mathf_neon.h"
+#include "kernels/engine/neon/widen_neon.h"
 
 typedef struct ember_softmax_lines {
     ember_axis_t axis;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ember::row_number.out: counts the rows of an image, for a node that must know which
-// one it is given. The number is in memory, where a region of rows begins it anew.
+// row it is given. The number is in memory; a region of rows resets it.
 #include "ember/node.h"
 
 typedef struct {

@@ -42,7 +42,7 @@ typedef struct ember_rows_window {
     uint32_t at;     // bytes from the start of the slab
     uint32_t row;    // bytes
     uint8_t rows;    // how many it holds
-    uint8_t fill;    // the byte that what lies outside of the image consists of
+    uint8_t fill;    // byte of rows outside the image
     uint16_t beside; // bytes at either end of a row that lie beside the image
 } ember_rows_window_t;
 

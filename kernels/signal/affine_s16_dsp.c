@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // affine_s16 by the DSP extension; exact.
-#include "kernels/engine/dot_s16_dsp.h"
+#include "kernels/engine/dsp/dot_s16_dsp.h"
 #include "kernels/signal/affine_s16.h"
 
 static int32_t run(void *state) {

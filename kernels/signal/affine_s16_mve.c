@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // affine_s16 with Helium; exact.
-#include "kernels/engine/dot_s16_mve.h"
+#include "kernels/engine/mve/dot_s16_mve.h"
 #include "kernels/signal/affine_s16.h"
 
 static int32_t run(void *state) {

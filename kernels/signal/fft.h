@@ -14,7 +14,7 @@
 //
 // Roots come as a constant, so that the device computes none: for each pass, in order,
 // its r roots w(r)^k, k < r, if r is odd; then w(n)^(p u) for p from 1 and u from 1, u
-// innermost. sdk/ember/export/signal/roots.py makes them.
+// innermost. sdk/ember/export/operators/roots.py makes them.
 #ifndef EMBER_KERNELS_SIGNAL_FFT_H
 #define EMBER_KERNELS_SIGNAL_FFT_H
 
@@ -46,7 +46,7 @@ const ember_complex_t *ember_fft_mve(const ember_complex_t *x, ember_complex_t *
                                      ember_complex_t *spare, uint32_t n,
                                      const ember_complex_t *roots);
 
-// Which of both an input may lie in that the transform may overwrite.
+// Which of the two buffers holds an input that the transform may overwrite.
 ember_complex_t *ember_fft_place(ember_complex_t *y, ember_complex_t *spare,
                                  uint32_t n);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // resample of int16 by the DSP extension, two products at a time; exact.
-#include "kernels/engine/dot_s16_dsp.h"
+#include "kernels/engine/dsp/dot_s16_dsp.h"
 #include "kernels/signal/resample.h"
 
 static int32_t run(void *state) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // resample of int16 with Helium, eight products at a time; exact.
-#include "kernels/engine/dot_s16_mve.h"
+#include "kernels/engine/mve/dot_s16_mve.h"
 #include "kernels/signal/resample.h"
 
 static int32_t run(void *state) {

@@ -194,8 +194,8 @@ ember_status_t ember_rfft_s16_prepare(ember_node_t *node, ember_rfft_s16_t *s) {
     }
     if (!fits(&x, &window, &roots, n)) {
         return ember_node_fail(node, EMBER_BAD_PROGRAM,
-                               "rfft_s16: n is no power of 2 from 4 on, or shapes do "
-                               "not fit it");
+                               "rfft_s16: n must be a power of 2, at least 4, and fit "
+                               "the shapes");
     }
     prepare_outputs(node, &x, n / 2, &z, &exponents);
     if (ember_node_status(node) != EMBER_OK) {

@@ -16,13 +16,13 @@
 //
 // What kernels compute, bit for bit:
 //
-// - With the least k >= 14 for which all products x window of a row lie in [-2^k, 2^k),
+// - With the least k >= 14 for which all products x window of a row are in [-2^k, 2^k),
 //   they are shifted right by k - 14 and rounded to nearest, ties up. Two neighbours
 //   are one complex number.
 // - Passes of radix 4 and 2 over h numbers, as in fft.h. Sums are halved, rounded down,
 //   in the first and the second layer of a pass if needed: not at all if all numbers
-//   lie in [-2^12, 2^12), once if in [-2^13, 2^13), twice otherwise; with radix 2 once
-//   unless they lie in [-2^13, 2^13). Numbers of a magnitude of 2^14.5 so stay below
+//   are in [-2^12, 2^12), once if in [-2^13, 2^13), twice otherwise; with radix 2 once
+//   unless they are in [-2^13, 2^13). Numbers of a magnitude of 2^14.5 so stay below
 //   it.
 // - Products with roots have their sums rounded to nearest, ties up, once.
 // - The split as in rfft.h, with `even` and `odd` halved, and sums as with radix 2.

@@ -20,7 +20,7 @@ typedef struct pass {
 } pass_t;
 
 // What steps return: the bits in which numbers differ from their signs, of all numbers
-// that they wrote. They lie in [-2^k, 2^k) if it is below 2^k.
+// that they wrote. They are in [-2^k, 2^k) if it is below 2^k.
 typedef uint32_t magnitude_t;
 
 // The steps of a kernel.
@@ -84,8 +84,8 @@ INLINE uint32_t passes_of(uint32_t h) {
     return passes;
 }
 
-// All passes over what lies in z, or in scratch if their number is odd. Returns how
-// often sums were halved, with the split.
+// All passes over the numbers in z, or in scratch if the number of passes is odd.
+// Returns how often sums were halved, with the split.
 INLINE uint32_t transform(const ember_rfft_s16_t *s, ember_pair_s16_t *z,
                           magnitude_t magnitude, const steps_t *steps) {
     bool in_z = passes_of(s->h) % 2 == 0;

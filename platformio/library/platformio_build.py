@@ -51,9 +51,12 @@ def sdk():
             return chosen, os.environ
     record = library.parent / "python.json"  # of the computer that wrote this library
     if record.is_file():
-        found = json.loads(record.read_text())
-        if Path(found["python"]).is_file():
-            return found["python"], {**os.environ, "PYTHONPATH": found["path"]}
+        interpreter = json.loads(record.read_text())
+        if Path(interpreter["python"]).is_file():
+            return interpreter["python"], {
+                **os.environ,
+                "PYTHONPATH": interpreter["path"],
+            }
     if importlib.util.find_spec("ember") is None:
         fail(
             "packing a model needs Ember; install it for this Python:",
@@ -64,7 +67,7 @@ def sdk():
 
 
 def memory(kind, base, size, access, holds):
-    size = int(size) or 1 << 30  # not known: the linker will say
+    size = int(size) or 1 << 30  # unknown: the linker will check it
     return {
         "name": kind,
         "base": base,
@@ -98,15 +101,15 @@ def board_word(folder):
         "console": "stderr",
         "runner": {"kind": "native", "counts": None},
     }
-    made = folder / (facts["name"] + ".yaml")  # JSON is YAML
+    board_file = folder / (facts["name"] + ".yaml")  # JSON is YAML
     text = json.dumps(facts, indent=2)
-    if not made.is_file() or made.read_text() != text:
-        made.write_text(text)
-    return str(made)
+    if not board_file.is_file() or board_file.read_text() != text:
+        board_file.write_text(text)
+    return str(board_file)
 
 
 def pack(models):
-    """The folder of sources of the models, made anew when something of it changed."""
+    """The folder of the models' sources, generated again if its inputs have changed."""
     folder = Path(env.subst("$BUILD_DIR"), "ember")
     folder.mkdir(parents=True, exist_ok=True)
     (interpreter, environment), board = sdk(), board_word(folder)
@@ -142,11 +145,11 @@ def pack(models):
 def compile_folder(folder):
     """Compile a folder of sources instead of the library's own."""
     if not Path(folder, "src", "Ember.h").is_file():
-        fail(f"{folder} is no folder that `ember package` wrote")
+        fail(f"{folder} was not written by `ember package`")
     source = str(Path(folder, "src"))
     env.Replace(SRC_FILTER=["-<*>"])
-    for one in (env, main_env):
-        one.Prepend(CPPPATH=[source])
+    for environment in (env, main_env):
+        environment.Prepend(CPPPATH=[source])
     env.BuildSources(str(Path(env.subst("$BUILD_DIR"), "ember_objects")), source)
 
 

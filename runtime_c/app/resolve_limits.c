@@ -45,12 +45,13 @@ static uint32_t count_words(const char *at, const char *end) {
 static bool limit(ember_operator_t *item, const char *at, const char *end,
                   ember_arena_t *room) {
     const uint32_t most = count_words(at, end);
-    const ember_kernel_t **kept =
-        ember_arena_array(room, most + 1, sizeof(*kept), EMBER_ALIGN);
+    void *block = ember_arena_array(room, ember_resolve_words(most),
+                                    sizeof(const ember_kernel_t *), EMBER_ALIGN);
     uint32_t count = 0;
-    if (kept == NULL) {
+    if (block == NULL) {
         return false;
     }
+    const ember_kernel_t **kept = ember_resolve_candidates(block, item);
     for (uint32_t i = 0; i < most; i++) {
         const ember_kernel_t *found = find(item, next_word(&at, end));
         if (found != NULL) {

@@ -14,4 +14,21 @@
 ember_operators_t ember_resolve_limits(const ember_operators_t *all, ember_bytes_t text,
                                        ember_arena_t *room);
 
+// Pointers of a block for so many candidates, NULL behind them, and what may be before.
+static inline uint32_t ember_resolve_words(uint32_t candidates) {
+    return candidates + 1 +
+           (uint32_t)(sizeof(ember_schemas_t) / sizeof(const ember_kernel_t *));
+}
+
+// Where candidates of `operation` go in such a block: behind its ember_schemas_t, if it
+// has one.
+static inline const ember_kernel_t **
+ember_resolve_candidates(void *block, const ember_operator_t *operation) {
+    ember_schemas_t *schemas = block;
+    if ((operation->flags & EMBER_OP_SCHEMAS) != 0) {
+        *schemas = ((const ember_schemas_t *)(const void *)operation->candidates)[-1];
+    }
+    return (const ember_kernel_t **)(void *)(schemas + 1);
+}
+
 #endif // EMBER_RESOLVE_LIMITS_H

@@ -3,6 +3,7 @@
 #include "resolve_probe.h"
 
 #include "../src/method_state.h"
+#include "resolve_limits.h"
 #include "resolve_load.h"
 #include "resolve_out.h"
 
@@ -70,9 +71,14 @@ static void put_candidates(ember_node_t *node, const ember_operator_t *real,
                            void *state) {
     ember_method_t *method = node->method;
     const ember_kernel_t *const *candidate = real->candidates;
+    struct {
+        ember_schemas_t schemas;
+        const ember_kernel_t *items[2];
+    } block = {0};
+    const ember_kernel_t **only = ember_resolve_candidates(&block, real);
     resolve_put(", \"candidates\": [");
     for (; *candidate != NULL; candidate++) {
-        const ember_kernel_t *const only[] = {*candidate, NULL};
+        *only = *candidate;
         const ember_operator_t one = {real->name, only, 0, UINT8_MAX, real->flags};
         const ember_status_t status = ember_node_prepare(node, &one, &state);
         put_candidate(node, *candidate, status);
@@ -181,7 +187,7 @@ ember_operators_t resolve_probing_table(const ember_method_meta_t *meta) {
         ember_operator_t entry = {NULL, only, 0, UINT8_MAX, 0};
         if (found != NULL) {
             entry = (ember_operator_t){NULL, only, found->min_args, found->max_args,
-                                       found->flags};
+                                       found->flags & EMBER_OP_BINDS_OUTPUT};
         }
         entry.name = full_name(names);
         uint32_t at = count++;
@@ -224,7 +230,8 @@ ember_operators_t resolve_chosen(void) {
         while (real->candidates[all] != NULL) {
             all++;
         }
-        const ember_kernel_t **kept = resolve_take(all + 1, sizeof(*kept));
+        const ember_kernel_t **kept = ember_resolve_candidates(
+            resolve_take(ember_resolve_words(all), sizeof(*kept)), real);
         uint32_t kernels = 0;
         for (uint32_t k = 0; k < all; k++) {
             if (choices[i].all || choices[i].items[k] != NULL) {

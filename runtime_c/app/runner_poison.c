@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The test runner: overwrites bytes that nothing may read: those that the plan calls
-// dead, and those of the program that a loaded method no longer needs.
+// The test runner: overwrites bytes that must not be read any more: those that are dead
+// in the plan, and those of the program that a loaded method no longer needs.
 #include "runner.h"
 
 #include "ember/event.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values of a method as files of the host: what the SDK writes for inputs and reads
-// back for outputs (sdk/ember/cases/values.py is the other side).
+// back for outputs (sdk/ember/cases/inputs.py is the other side).
 //
 //     file    u32 "EMV1", u32 count, then count values
 //     value   u32 kind (ember_kind_t), u32 dtype, u32 rank, u32 bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the hooks of a method measure becomes an ETDump file.
 //
-// The file is a FlatBuffer (schema ED00, sdk/ember/files/etdump_schema.py) whose
+// The file is a FlatBuffer (schema ED00, sdk/ember/files/etdump.py) whose
 // offsets all point forward, so that it can be written front to back: tables of one
 // run, a list of its events, the events, which all have the same size, and the names.
 #include "ember/etdump.h"

@@ -61,7 +61,7 @@ enum {
     FLAT_U32 = 2,   // number
     FLAT_TABLE = 3, // at; NULL when absent
     FLAT_VEC1 = 4,  // at: a vector of 1-byte items, or a string
-    FLAT_U64 = 5,   // at: where it lies
+    FLAT_U64 = 5,   // at: its address
     FLAT_VEC4 = 6,  // at: where it is
     FLAT_VEC8 = 7,  // at
 };

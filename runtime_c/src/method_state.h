@@ -234,6 +234,11 @@ EMBER_LOCAL ember_status_t ember_node_prepare(ember_node_t *node,
                                               const ember_operator_t *operation,
                                               void **state);
 
+// The same, of a call with the operator's own argument list.
+EMBER_LOCAL ember_status_t ember_node_try(ember_node_t *node,
+                                          const ember_kernel_t *const *candidate,
+                                          void **state);
+
 // Elementary steps of an instruction besides those of its kernel for the elements: the
 // cost of a call, however small.
 enum { EMBER_CALL_STEPS = 32 };

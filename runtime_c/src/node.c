@@ -35,6 +35,14 @@ uint64_t ember_node_seed(const ember_node_t *node) {
     return node->method->clock << 32 | node->instruction;
 }
 
+void ember_node_get(const ember_node_t *node, uint32_t arg, ember_value_t *value) {
+    if (arg < vector_count(node->args)) {
+        ember_method_scalar(node->method, vector_u32(node->args, arg), value);
+    } else {
+        value->kind = EMBER_NONE;
+    }
+}
+
 ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg) {
     if (arg >= vector_count(node->args)) {
         return EMBER_NONE;
@@ -115,11 +123,7 @@ int64_t ember_node_int_at(ember_node_t *node, uint32_t index) {
 }
 
 int64_t ember_node_int(ember_node_t *node, uint32_t arg) {
-    if (arg >= vector_count(node->args)) {
-        ember_node_wrong_kind(node);
-        return 0;
-    }
-    return ember_node_int_at(node, vector_u32(node->args, arg));
+    return ember_node_int_at(node, ember_node_index(node, arg));
 }
 
 bool ember_node_bool(ember_node_t *node, uint32_t arg) {
@@ -219,10 +223,19 @@ static ember_status_t try_kernel(ember_node_t *node, void *state) {
 
 ember_status_t ember_node_prepare(ember_node_t *node, const ember_operator_t *operation,
                                   void **state) {
+    const ember_kernel_t *const *candidates = operation->candidates;
+    if ((operation->flags & EMBER_OP_SCHEMAS) != 0) {
+        return ((const ember_schemas_t *)(const void *)candidates - 1)
+            ->prepare(node, candidates, state);
+    }
+    return ember_node_try(node, candidates, state);
+}
+
+ember_status_t ember_node_try(ember_node_t *node,
+                              const ember_kernel_t *const *candidate, void **state) {
     ember_arena_t *arena = &node->method->arena;
     const size_t used = arena->used;
     const bool fixed = *state == NULL;
-    const ember_kernel_t *const *candidate = operation->candidates;
     for (; *candidate != NULL; candidate++) {
         node->kernel = *candidate;
         if (fixed) {

@@ -22,14 +22,8 @@ EMBER_INLINE uint32_t ember_node_index(const ember_node_t *node, uint32_t arg) {
 }
 
 // The value of an argument, of a tensor only the kind; EMBER_NONE past the end.
-EMBER_INLINE void ember_node_get(const ember_node_t *node, uint32_t arg,
-                                 ember_value_t *value) {
-    if (arg < vector_count(node->args)) {
-        ember_method_scalar(node->method, vector_u32(node->args, arg), value);
-    } else {
-        value->kind = EMBER_NONE;
-    }
-}
+EMBER_LOCAL __attribute__((noinline)) void
+ember_node_get(const ember_node_t *node, uint32_t arg, ember_value_t *value);
 
 // Steps for an empty tensor: what a walk over its dimensions may visit. Below 2^31, for
 // that is what reading a shape and changing it check, sizes of 0 taken as 1.

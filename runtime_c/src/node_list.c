@@ -43,7 +43,7 @@ uint32_t ember_node_list_count(ember_node_t *node, uint32_t arg) {
 // The integer that an item of a list of integers refers to.
 EMBER_INLINE int64_t int_of(ember_node_t *node, const uint8_t *item) {
     const uint64_t index = load_u64(item);
-    return ember_node_int_at(node, index < UINT32_MAX ? (uint32_t)index : UINT32_MAX);
+    return ember_node_int_at(node, index <= INT32_MAX ? (uint32_t)index : NO_VALUE);
 }
 
 int64_t ember_node_list_int(ember_node_t *node, uint32_t arg, uint32_t item) {

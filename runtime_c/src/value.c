@@ -102,7 +102,7 @@ void ember_method_scalar(ember_method_t *method, uint32_t index, ember_value_t *
     if (method->parts != NULL) {
         ember_slot_t *slot;
         index = method->parts->source(method, index, &slot);
-        if (slot != NULL && is_scalar(slot->kind)) {
+        if (slot != NULL && slot->kind < EMBER_TENSOR) {
             value->kind = (ember_kind_t)slot->kind;
             value->as_int = slot->as_int; // also the bits of a bool or double
             return;

@@ -110,7 +110,6 @@ static ember_status_t load_volatile(ember_method_t *method, ember_node_t *node,
     state->instruction = node->instruction;
     state->slot_count = slot_count;
     method->steps[node->instruction] = (ember_step_t){ember_volatile_run, state};
-    node->work = 0;
     const ember_status_t status = ember_node_prepare(node, operation, &inner);
     ember_work_add(&method->volatile_work, node->work);
     return status == EMBER_UNSUPPORTED || status == EMBER_NO_MEMORY ? status : EMBER_OK;
@@ -159,8 +158,11 @@ static ember_status_t prepare_again(ember_volatile_t *node) {
     ember_method_t *method = node->method;
     ember_field_t call[2];
     (void)ember_method_instruction(method, node->instruction, call);
-    ember_node_t handle = {
-        .method = method, .args = call[CALL_ARGS].at, .instruction = node->instruction};
+    ember_node_t handle; // the rest is set while it is prepared
+    handle.method = method;
+    handle.args = call[CALL_ARGS].at;
+    handle.instruction = node->instruction;
+    handle.strict = false;
     node->prepared_at = 0;
     method->credit = method->list_items;
     const ember_status_t status =

@@ -16,6 +16,7 @@ enum {
     PART_SIZE = 40,
     PART_BYTES = 4, // of a part: where its size is
     PART_DIGEST = 8,
+    S_AT = 32, // of a signature
     FORMAT = 1,
 };
 
@@ -93,7 +94,7 @@ static ember_status_t check_form(const ember_bytes_t *file, ember_signed_t *mode
         return ember_fail(err, EMBER_BAD_PROGRAM, "signed model: it has no header");
     }
     if (file->data[FORMAT_AT] != FORMAT) {
-        return ember_fail(err, EMBER_UNSUPPORTED, "signed model: unsupported format");
+        return ember_fail(err, EMBER_UNTRUSTED, "signed model: unsupported format");
     }
     const uint32_t parts = part_count(file->data);
     if (parts == 0 || parts > 1 + EMBER_MOST_DATA ||
@@ -109,21 +110,21 @@ static ember_status_t check_form(const ember_bytes_t *file, ember_signed_t *mode
 
 static ember_status_t find_key(const ember_trust_t *trust, const uint8_t *head,
                                ember_signed_t *model, ember_error_t *err) {
-    bool usable = false;
+    bool known = false;
     for (uint32_t i = 0; i < trust->key_count; i++) {
         const ember_public_key_t *key = trust->keys[i];
-        if ((uint8_t)key->algorithm != head[ALGORITHM_AT]) {
+        if (!same(key->id, head + KEY_AT, EMBER_KEY_ID_SIZE)) {
             continue;
         }
-        usable = true;
-        if (same(key->id, head + KEY_AT, EMBER_KEY_ID_SIZE)) {
+        known = true;
+        if ((uint8_t)key->algorithm == head[ALGORITHM_AT]) {
             model->key = key;
             return EMBER_OK;
         }
     }
-    return usable ? ember_fail(err, EMBER_UNTRUSTED, "signed model: unknown key")
-                  : ember_fail(err, EMBER_UNSUPPORTED,
-                               "signed model: no key has its algorithm");
+    return known ? ember_fail(err, EMBER_UNTRUSTED,
+                              "signed model: its key is of another algorithm")
+                 : ember_fail(err, EMBER_UNTRUSTED, "signed model: unknown key");
 }
 
 // What the signer says the model is; covered by the signature.
@@ -168,10 +169,26 @@ static ember_status_t check_digests(const ember_trust_t *trust, const uint8_t *h
     return status;
 }
 
+// Whether s, big-endian, is the lower one of the two with which the signature is right:
+// the other is the order of P-256 less s.
+static bool is_low(const uint8_t *s) {
+    static const uint8_t half_order[] = {
+        0x7f, 0xff, 0xff, 0xff, 0x80, 0x00, 0x00, 0x00, 0x7f, 0xff, 0xff,
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xde, 0x73, 0x7d, 0x56, 0xd3, 0x8b,
+        0xcf, 0x42, 0x79, 0xdc, 0xe5, 0x61, 0x7e, 0x31, 0x92, 0xa8,
+    };
+    return memcmp(s, half_order, sizeof(half_order)) <= 0;
+}
+
 static ember_status_t check_signature(const ember_trust_t *trust, const uint8_t *head,
                                       const ember_signed_t *model, ember_error_t *err) {
     const size_t size = signed_size(head);
-    return trust->crypto->verify(model->key, head, size, head + size) == EMBER_OK
+    const uint8_t *signature = head + size;
+    if (model->key->algorithm == EMBER_ECDSA_P256 && !is_low(signature + S_AT)) {
+        return ember_fail(err, EMBER_UNTRUSTED,
+                          "signed model: s of its signature is above half the order");
+    }
+    return trust->crypto->verify(model->key, head, size, signature) == EMBER_OK
                ? EMBER_OK
                : ember_fail(err, EMBER_UNTRUSTED,
                             "signed model: the signature is wrong");

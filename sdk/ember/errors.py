@@ -1,16 +1,20 @@
-"""The one exception that a user sees: what went wrong and what to do about it."""
+"""The exception for users: what went wrong and what to do about it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+__all__ = ["SdkError", "UsageError", "problem_list"]
+
 
 class SdkError(Exception):
     """A failure that is not a bug: printed once, by cli.py, without a traceback.
 
-    `what` is one sentence that names what failed and where, without a full stop;
-    `hint` is the remedy, where there is one.
+    `what` is one sentence that names what failed and where, without a full stop; `hint`
+    is the remedy, if there is one; `more` is advice for all errors of the class.
     """
+
+    more: str | None = None
 
     def __init__(self, what: str, hint: str | None = None) -> None:
         super().__init__(what)
@@ -23,7 +27,7 @@ class UsageError(SdkError):
 
 
 def problem_list(what: str, problems: Sequence[str], shown: int = 20) -> str:
-    """One sentence for one problem, a list of lines for several."""
+    """A sentence for one problem, a list of lines for several."""
     if len(problems) == 1:
         return f"{what}: {problems[0]}"
     lines = [f"{what}: {len(problems)} problems"]

@@ -1,4 +1,4 @@
-"""What a command says: text and tables for a person, JSON for a machine."""
+"""Results of a command become text and tables for people, or JSON for machines."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from rich import box
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from ember import progress, writing
 
+_TEXT = 8  # the least characters of a column of texts
+_GAP = 3  # between columns
+
 
 def writable(path: Path | None) -> Path | None:
-    """Of an option that names a file: refuse what cannot be written before the work
-    whose result it would hold."""
+    """Checks the file of an option before the work whose result it will hold."""
     if path is not None:
         writing.need_file(path)
     return path
 
 
 def _json_target(json_to: str | None) -> str | None:
-    """Refuse what cannot be written before the work whose result it would hold."""
+    """Checks the file of --json before the work whose result it will hold."""
     if json_to not in (None, "-"):
         writing.need_file(Path(json_to))
     return json_to
@@ -44,17 +47,35 @@ JsonOption = Annotated[
 
 
 class _Console(Console):
-    """One that shares a terminal with progress.py."""
+    """A console that shares the terminal with progress.py."""
 
     def print(self, *objects: Any, **options: Any) -> None:
-        with progress.hidden():
-            super().print(*objects, **options)
+        tables = (thing for thing in objects if isinstance(thing, Table))
+        least = max(map(_least, tables), default=0)
+        kept = self._width
+        # The terminal folds lines that are too long: no number loses digits.
+        self.width = max(self.width, least)
+        try:
+            with progress.hidden():
+                super().print(*objects, **options)
+        finally:
+            self._width = kept
+
+
+def _least(table: Table) -> int:
+    """The least width of a table: numbers are never cut, texts may be."""
+    widths = []
+    for column in table.columns:
+        cells = [column.header, *column.cells]
+        width = max(Text.from_markup(str(cell)).cell_len for cell in cells)
+        widths.append(width if column.no_wrap else min(width, _TEXT))
+    return sum(widths) + _GAP * (len(widths) - 1)
 
 
 def console(json_to: str | None = None, columns: int = 80) -> Console:
-    """The console for a person; on stderr when stdout belongs to the JSON.
+    """The console for people, on standard error if the JSON is on standard output.
 
-    A file or a pipe gets lines of `columns` characters.
+    In a file or a pipe, lines have `columns` characters.
     """
     stderr = json_to == "-"
     stream = sys.stderr if stderr else sys.stdout
@@ -83,9 +104,10 @@ def table(*columns: str, title: str | None = None) -> Table:
 
 
 def write_json(data: Any, json_to: str | None) -> None:
-    """Write `data` where `--json` said: nowhere, a file, or stdout for '-'.
+    """Writes `data` as `--json` says: nowhere, to a file, or to standard output for
+    '-'.
 
-    JSON has no NaN and no infinities: they become the strings "NaN", "Infinity",
+    JSON has no NaN or infinities: they become the strings "NaN", "Infinity" and
     "-Infinity".
     """
     if json_to is None:
@@ -101,12 +123,12 @@ def write_json(data: Any, json_to: str | None) -> None:
 
 
 def write_text(text: str, path: Path) -> None:
-    """Write a file that an option names."""
+    """Writes a file that an option names."""
     writing.write(path, text.encode("utf-8", "surrogateescape"))
 
 
 def _finite(data: Any) -> Any:
-    """The same data with floats that JSON cannot express as strings."""
+    """The same data, with floats that JSON cannot express as strings."""
     if isinstance(data, float) and not math.isfinite(data):
         return "NaN" if math.isnan(data) else f"{'-' * (data < 0)}Infinity"
     if isinstance(data, dict):
@@ -117,7 +139,7 @@ def _finite(data: Any) -> Any:
 
 
 def note(what: str, remedy: str) -> None:
-    """Something that its user should know, on stderr; nothing failed."""
+    """Tells the user something on standard error; nothing has failed."""
     sys.stderr.write(f"note: {what}\n  hint: {remedy}\n")
 
 
@@ -131,5 +153,5 @@ def plain(text: str) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """Such as "1 byte", "2,000 bytes"."""
+    """A number and its noun, such as "1 byte" or "2,000 bytes"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

@@ -1,4 +1,4 @@
-"""Where things are: the C sources (checkout or wheel) and the cache folder."""
+"""Finds the C sources (of a checkout or a wheel) and the cache folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PACKAGE = Path(__file__).resolve().parent
 
 @functools.cache
 def root() -> Path:
-    """The folder that holds runtime_c/, backends/, kernels/, boards/, toolchains/."""
+    """The folder with runtime_c/, backends/, kernels/, boards/ and toolchains/."""
     checkout = _PACKAGE.parent.parent
     if (checkout / "pyproject.toml").is_file() and (checkout / "sdk").is_dir():
         return checkout
@@ -28,7 +28,7 @@ def root() -> Path:
 
 
 def package() -> Path:
-    """The Python package, whose modules decide what is built."""
+    """The Python package, on whose modules builds depend."""
     return _PACKAGE
 
 
@@ -87,12 +87,12 @@ def cache() -> Path:
 
 
 def text(path: Path | str) -> str:
-    """A path as text; bytes that are no UTF-8 become a sign for that."""
+    """A path as text; bytes that are not UTF-8 become replacement characters."""
     return os.fsencode(path).decode("utf-8", "replace")
 
 
 def need_nameable(path: Path, signs: str = ";") -> None:
-    """Raise an SdkError when CMake cannot name the path, for one of the `signs`."""
+    """Raises SdkError if the path has one of `signs`, which CMake cannot express."""
     wrong = [
         character
         for character in str(path)
@@ -107,7 +107,7 @@ def need_nameable(path: Path, signs: str = ";") -> None:
 
 
 def need_folder(folder: Path, hint: str | None = None) -> None:
-    """Raise an SdkError when `folder` can neither be made nor written; makes nothing.
+    """Raises SdkError if `folder` can neither be made nor written; makes nothing.
 
     For commands that work for a long time before they write.
     """
@@ -121,7 +121,7 @@ def need_folder(folder: Path, hint: str | None = None) -> None:
 
 
 def writable_folder(folder: Path, hint: str | None = None) -> Path:
-    """Make `folder`, with its parents; an SdkError when that is impossible."""
+    """Makes `folder` and its parents. Raises SdkError if that is impossible."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

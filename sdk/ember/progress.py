@@ -1,15 +1,17 @@
-"""What a command is doing becomes a line on a terminal, or one every ten seconds in a
-pipe: nobody waits in silence.
+"""A command's activity becomes a line on a terminal, or one every ten seconds in a
+pipe.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TextIO
 
 _PIPE_S, _TERMINAL_S = 10.0, 0.25  # between two lines
 _COLUMNS = 60
@@ -18,23 +20,33 @@ _CLEAR = "\r\x1b[K"
 
 @dataclass(eq=False)
 class Activity:
-    """A piece of work; of several, the one that began last is shown."""
+    """A piece of work; if there are several, the one that began last is shown."""
 
     what: str
     count: str = ""
 
     def of(self, done: int, total: int) -> None:
-        """How far it is."""
+        """Sets how far it is."""
         self.count = f" {done} of {total}"
 
 
+def _errors() -> tuple[TextIO, bool]:
+    """The present standard error, whatever it becomes later: PyTorch's exporter is
+    silenced, but progress is shown meanwhile. And whether it must be closed."""
+    try:
+        number = os.dup(sys.stderr.fileno())
+    except (OSError, ValueError):  # it is not a file
+        return sys.stderr, False
+    return open(number, "w", encoding="utf-8", errors="replace"), True  # noqa: PTH123
+
+
 class _Ticker(threading.Thread):
-    """Writes the last of `steps` to stderr until there are none."""
+    """Writes the last of `steps` to standard error until there are none."""
 
     def __init__(self, steps: list[Activity]) -> None:
         super().__init__(name="progress", daemon=True)
         self.steps = steps
-        self.stream = sys.stderr
+        self.stream, self.owned = _errors()
         self.terminal = self.stream.isatty()
         self.began = time.monotonic()
         self.ended = threading.Event()
@@ -46,9 +58,11 @@ class _Ticker(threading.Thread):
                 if self.steps and not self.ended.is_set():
                     self._write(self._line())
                     self.shown = self.terminal
+        if self.owned:
+            self.stream.close()
 
     def clear(self) -> None:
-        """Take the line off the terminal, with the lock held."""
+        """Removes the line from the terminal; the lock must be held."""
         if self.shown:
             self._write(_CLEAR)
             self.shown = False
@@ -72,7 +86,7 @@ _tickers: list[_Ticker] = []  # one, while there are steps
 
 @contextlib.contextmanager
 def doing(what: str) -> Iterator[Activity]:
-    """Say `what` is done while the body runs."""
+    """Shows `what` while the block runs."""
     step = Activity(what)
     with _lock:
         _steps.append(step)
@@ -94,9 +108,15 @@ def _end(step: Activity) -> None:
             ticker.clear()
 
 
+def say(text: str) -> None:
+    """Prints a separate line to standard error."""
+    with hidden(), contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr, flush=True)  # noqa: T201
+
+
 @contextlib.contextmanager
 def hidden() -> Iterator[None]:
-    """No line on the terminal while the body writes there."""
+    """Keeps the terminal free of the line while the block writes there."""
     with _lock:
         for ticker in _tickers:
             ticker.clear()

@@ -1,8 +1,9 @@
-"""Content becomes files that are whole, or as they were: made aside, then renamed.
+"""Content becomes complete files or leaves the old ones: made aside, then renamed.
 
-A full disk, an interrupt or a second command in the same place leaves no half of a
-file and no half of a folder. What is renamed lies in the folder where it goes, so that
-nothing is copied; only a power cut between two renames can leave a folder of both.
+A full disk, an interrupt or a second command in the same folder leaves neither a
+partial file nor a partial folder. New files are made in the folder where they belong,
+so that renaming copies nothing; only a power cut between two renames can leave a
+mixture of old and new files.
 """
 
 from __future__ import annotations
@@ -36,22 +37,22 @@ _OUTPUTS = (
 
 
 def reason(error: OSError) -> str:
-    """What went wrong, in the words of a sentence."""
+    """The reason of an error, as a part of a sentence."""
     return _FULL.get(error.errno or 0) or error.strerror or str(error)
 
 
 def is_full(error: OSError) -> bool:
-    """Whether the disk took no more."""
+    """Whether the disk was full."""
     return error.errno in _FULL
 
 
 def says_full(output: str) -> bool:
-    """Whether a tool says that the disk took no more."""
+    """Whether the output of a tool says that the disk was full."""
     return any(text in output for text in _OUTPUTS)
 
 
 def full(what: str) -> SdkError:
-    """The error for a tool that found no room on the disk."""
+    """The error for a tool that found the disk full."""
     return SdkError(f"{what}: the disk is full", hint=_ROOM)
 
 
@@ -67,7 +68,7 @@ def failed(path: Path, error: OSError) -> SdkError:
 
 
 def write(path: Path, content: bytes) -> None:
-    """Write a file; what stands there stays until all of it is on the disk."""
+    """Writes a file; the old one stays until the new one is complete on the disk."""
     try:
         target = _target(path)
         if target is None:  # a pipe or a device
@@ -81,7 +82,7 @@ def write(path: Path, content: bytes) -> None:
 
 
 def _target(path: Path) -> Path | None:
-    """The file that is replaced, behind links; None: it is no file."""
+    """The file to replace, behind links; None if it is a pipe or a device."""
     if not path.exists():
         return _behind_links(path)
     if path.is_dir():
@@ -95,7 +96,7 @@ def _behind_links(path: Path) -> Path:
 
 
 def _write_through(path: Path, content: bytes) -> None:
-    # Without O_NONBLOCK a pipe that nobody reads is waited for without end.
+    # Without O_NONBLOCK, opening a pipe without a reader would block forever.
     number = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
     os.set_blocking(number, True)
     with os.fdopen(number, "wb", buffering=0) as file:
@@ -110,6 +111,8 @@ def _replace(path: Path, content: bytes) -> None:
     try:
         with os.fdopen(number, "wb") as file:
             file.write(content)
+            file.flush()
+            os.fsync(number)
         temporary.chmod(_mode(path))
         temporary.replace(path)
     except BaseException:
@@ -118,7 +121,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _mode(path: Path) -> int:
-    """The permissions of the file that is there, else of a new one."""
+    """The permissions of the existing file, or those of a new one."""
     with contextlib.suppress(FileNotFoundError):
         return stat.S_IMODE(path.stat().st_mode)
     mask = os.umask(0)
@@ -127,7 +130,7 @@ def _mode(path: Path) -> int:
 
 
 def need_file(path: Path) -> None:
-    """Raise an SdkError when `path` cannot become a file: for long commands."""
+    """Raises SdkError if `path` cannot become a file, before a long command starts."""
     try:
         is_folder, has_place = path.is_dir(), path.absolute().parent.is_dir()
     except ValueError as error:  # a zero byte in the path
@@ -142,7 +145,7 @@ def need_file(path: Path) -> None:
 
 
 class Claim:
-    """A file that a long command will write: refused when another one wrote it."""
+    """A file that a long command will write; refused if another command wrote it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -170,7 +173,7 @@ class Claim:
 
 @contextlib.contextmanager
 def locked(folder: Path, *, wait: bool = False) -> Iterator[None]:
-    """One command at a time in a folder; the others wait, or are refused."""
+    """Allows one command at a time in a folder; others wait, or are refused."""
     number = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:
@@ -191,10 +194,10 @@ def busy(folder: Path) -> SdkError:
 
 @contextlib.contextmanager
 def folder(target: Path, whole: Sequence[str] = ()) -> Iterator[Path]:
-    """A folder to fill, whose files go into `target` at the end, or not at all.
+    """A folder to fill; at the end all its files go into `target`, or none.
 
-    Files that are the same are left alone, so that nothing is built again for them.
-    Below the folders `whole` of `target` what is not in the new one is removed.
+    Unchanged files are not touched, so that builds need not repeat. In the folders
+    `whole` of `target`, files that the new one lacks are removed.
     """
     new_folders = [
         folder for folder in (target, *target.parents) if not folder.exists()
@@ -215,7 +218,7 @@ def folder(target: Path, whole: Sequence[str] = ()) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def aside(target: Path) -> Iterator[Path]:
-    """A new folder in `target`, which is locked; it is removed in the end."""
+    """A new folder in `target`, which is locked meanwhile; removed at the end."""
     for old in target.glob(f"{_ASIDE}*"):  # of a command that was killed
         shutil.rmtree(old, ignore_errors=True)
     try:
@@ -228,14 +231,21 @@ def aside(target: Path) -> Iterator[Path]:
 
 
 def publish(place: Path, target: Path, whole: Sequence[str] = ()) -> None:
-    """Move what `place` holds to `target`, where it differs."""
+    """Moves those files of `place` to `target` that differ."""
     files = [path.relative_to(place) for path in _files(place)]
     for folder in dict.fromkeys(file.parent for file in files):
         (target / folder).mkdir(parents=True, exist_ok=True)
     for name in files:
         if not _is_same(place / name, target / name):
+            _sync(place / name)
             (place / name).replace(target / name)
     _remove_others(target, whole, {target / name for name in files})
+
+
+def _sync(path: Path) -> None:
+    if not path.is_symlink():
+        with path.open("rb") as file:
+            os.fsync(file.fileno())
 
 
 def _remove_others(target: Path, whole: Sequence[str], kept: set[Path]) -> None:
@@ -249,7 +259,7 @@ def _remove_others(target: Path, whole: Sequence[str], kept: set[Path]) -> None:
 
 
 def _files(folder: Path) -> list[Path]:
-    """All below that is no folder, links too."""
+    """Everything below a folder except folders, including links."""
     below = sorted(folder.rglob("*"))
     return [path for path in below if path.is_symlink() or not path.is_dir()]
 

@@ -163,7 +163,7 @@ def test_the_log_of_the_firmware() -> None:
     assert lost == 3
     with pytest.raises(SdkError, match="last line is"):
         evaluate.parse(lines[:-1])
-    with pytest.raises(SdkError, match="'cat 1 2' is no box"):
+    with pytest.raises(SdkError, match="'cat 1 2' is not a box"):
         evaluate.parse(["0", "cat 1 2", "0 frames lost"])
 
 

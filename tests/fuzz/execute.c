@@ -219,10 +219,10 @@ static void load_and_execute(const ember_program_t *program,
             abort();
         }
         fuzz_counts.loaded++;
-        spoil_spare(&method);
-        if (bundle != NULL) {
+        if (bundle != NULL) { // its tests, still to be read, may be in spare bytes
             check_bundle(bundle, &method, name);
         } else {
+            spoil_spare(&method);
             execute(&method);
         }
         ember_method_unload(&method);

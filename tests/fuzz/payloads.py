@@ -5,23 +5,22 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
+import committed
 import positions
 
 from ember import program
-from ember.files import flat, xnnpack
+from ember.files import flat, flat_writer, xnnpack
 from ember.files.flat import Record
-from ember.files.xnnpack_schema import GRAPH
+from ember.files.xnnpack import GRAPH
 from ember.program import Program
 
-CASES = Path(__file__).parents[1] / "cases"
 QS8, NONE = 3, 0xFFFFFFFF  # a datatype; no external value
 
 
 def read(case: str) -> tuple[Program, Record]:
     """A committed program of one delegate, and its graph."""
-    one = program.read(CASES / f"xnnpack_{case}" / "model.pte")
+    one = committed.program_of(f"xnnpack_{case}")
     payload = one.methods[0].delegates[0].data
     at, size = xnnpack.flatbuffer(payload)
     return one, flat.read(payload[at : at + size], GRAPH, case)
@@ -31,7 +30,7 @@ def payload_of(
     graph: Record, constants: bytes = b"", identifier: bytes = b"XN01"
 ) -> bytes:
     """A payload with a header; constants lie behind the graph."""
-    body = flat.write(graph, GRAPH, identifier).data
+    body = flat_writer.write(graph, GRAPH, identifier).data
     body += bytes(-len(body) % 16)
     head = struct.pack(
         "<4x4sHIIIQ", b"XH00", 30, 32, len(body), 32 + len(body), len(constants)
@@ -89,7 +88,7 @@ def without_header(case: str) -> bytes:
         for entry in graph["constant_data"]
     ]
     graph["constant_data"] = None
-    body = flat.write(graph, GRAPH, b"XN00").data
+    body = flat_writer.write(graph, GRAPH, b"XN00").data
     return with_payload(one, body)
 
 

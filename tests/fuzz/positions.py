@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ember.files import schema, xnnpack, xnnpack_schema
-from ember.files.flat.tables import Enum, Scalar, Table, Text, Union, Vector
+from ember.files import schema, xnnpack
+from ember.files.flat import Enum, Scalar, Table, Text, Union, Vector
 
 _CODES = {1: "B", 2: "H", 4: "I", 8: "Q"}
 
@@ -63,7 +63,7 @@ def _payload(data: bytes, start: int) -> Iterator[Position]:
     offset, size = xnnpack.flatbuffer(data)
     inside = data[offset : offset + size]
     root = struct.unpack_from("<I", inside, 0)[0]
-    for one in _Walk(inside).table(xnnpack_schema.GRAPH, root, path):
+    for one in _Walk(inside).table(xnnpack.GRAPH, root, path):
         yield replace(one, at=one.at + start + offset)
 
 

@@ -24,7 +24,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 sys.path[:0] = [
-    str(ROOT / at) for at in ("sdk", "tests/fuzz", "tests/shared", "tests/unit/c")
+    str(ROOT / at)
+    for at in ("sdk", "tests/fuzz", "tests/shared", "tests/unit/c", "tools")
 ]
 
 import positions  # noqa: E402

@@ -31,6 +31,7 @@ from ember.program import (
     String,
     TensorList,
     Value,
+    bundle,
 )
 
 ROOT = Path(__file__).parents[2]
@@ -111,16 +112,22 @@ def _files(folder: Path, first: int) -> list[Seed]:
     found: list[Seed] = []
     names: dict[Path, int] = {}
     for path in sorted(folder.rglob("*.*t[de]*")):
-        data = path.read_bytes()
-        if path.suffix not in _KINDS or len(data) > MOST_BYTES:
+        if path.suffix not in _KINDS:
             continue
-        names[path] = len(found)
+        data = path.read_bytes()
         inside = path.is_relative_to(ROOT)
         name = path.relative_to(ROOT) if inside else path
-        found.append(Seed(str(name), data, _KINDS[path.suffix]))
+        seeds = [Seed(str(name), data, _KINDS[path.suffix])]
+        if path.suffix == ".bpte":
+            seeds.append(Seed(f"{name} program", bundle.parse(data).program))
+        for seed in seeds:
+            if len(seed.data) <= MOST_BYTES:
+                names[path] = len(found)
+                found.append(seed)
     for path, index in names.items():
-        beside = next(iter(sorted(path.parent.glob("*.ptd"))), None)
-        if path.suffix == ".pte" and beside in names and path.parent != folder:
+        pattern = f"{path.stem}*.ptd" if path.parent == folder else "*.ptd"
+        beside = next(iter(sorted(path.parent.glob(pattern))), None)
+        if path.suffix != ".ptd" and beside in names:
             found[index].companion = first + names[beside]
             found[names[beside]].companion = first + index
     return found

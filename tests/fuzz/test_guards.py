@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+import committed_cases
 import pytest
 
 from ember import kernels
@@ -15,7 +16,6 @@ from ember.boards import isa
 
 pytestmark = [pytest.mark.slow, pytest.mark.broad]
 FUZZ = Path(__file__).parent
-CONFORMANCE = FUZZ.parent / "conformance"
 
 # Takes the place of a kernel: the sum of what it was given, and of a byte that it was
 # not where WRONG says so.
@@ -103,7 +103,8 @@ NODES: dict[str, Sequence[str]] = {
     "products of int8": ("neon", "dot"),
     "products of matrices": ("neon", "dot", "i8mm"),
     "products of float16": ("neon", "fhm"),
-    "sme": ("neon", "dot", "i8mm", "fhm", "sme"),
+    "products of bfloat16": ("neon", "bf16mm"),
+    "sme": ("neon", "dot", "i8mm", "fhm", "bf16mm", "sme"),
     "hvx": ("hvx",),
 }
 
@@ -113,7 +114,8 @@ SELDOM_NODES = {"xnnpack_conv_2d_qd8_qc8_hvx"}
 
 
 def words_of(kind: str, tmp_path: Path) -> list[str | Path]:
-    words: list[str | Path] = ["--cases", CONFORMANCE, "--folder", tmp_path]
+    committed_cases.operators()
+    words: list[str | Path] = ["--cases", committed_cases.BUILD, "--folder", tmp_path]
     return [*words, "--variants", "4", *_sets(SETS[kind])]
 
 
@@ -134,7 +136,7 @@ def ran(done: subprocess.CompletedProcess[str]) -> set[str]:
 
 @pytest.mark.parametrize("kind", SETS)
 def test_kernels_use_what_they_were_given(kind: str, tmp_path: Path) -> None:
-    """In all conformance cases, and in random calls of every operator."""
+    """In all cases of one call, and in random calls of every operator."""
     words = words_of(kind, tmp_path)
     names = ran(fuzz(*words, "--seeds"))
     listed = kernels.load().all(SETS[kind])

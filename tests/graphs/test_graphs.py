@@ -62,8 +62,8 @@ def test_a_step_that_has_nothing_to_choose_from_is_dropped(exported: Any) -> Non
     """The groups of a tensor without channels, for instance."""
     import random
 
+    from ember.sweep.graphs.builder import Reject
     from ember.sweep.graphs.picker import Picker
-    from ember.sweep.graphs.values import Reject
 
     with pytest.raises(Reject):
         Picker(random.Random(0), [1], False).one_of([])
@@ -99,7 +99,6 @@ def test_shortcuts_change_no_byte(exported: Any) -> None:
 
 def test_shrinking_finds_the_smallest_part(exported: Any, tmp_path: Path) -> None:
     """The first and the last of three steps in a row are guilty."""
-    from ember.sweep.graphs import shrink
 
     seed = 70004
     steps = [str(step) for step in exported.program("core", seed, 0)[0].steps]
@@ -112,7 +111,7 @@ def test_shrinking_finds_the_smallest_part(exported: Any, tmp_path: Path) -> Non
             if all(step in (one / "graph.txt").read_text() for step in guilty)
         ]
 
-    text = shrink.smallest("core", seed, differing, tmp_path / "case")
+    text = exported.smallest("core", seed, differing, tmp_path / "case")
     assert all(step in text for step in guilty)
     assert sum(" = " in line for line in text.splitlines()) == len(guilty)
     assert json.loads((tmp_path / "case" / "case.json").read_text())["runs"]
@@ -122,9 +121,8 @@ def test_shrinking_finds_the_smallest_part(exported: Any, tmp_path: Path) -> Non
 def test_where_no_part_differs_alone_the_whole_is_the_case(
     exported: Any, tmp_path: Path
 ) -> None:
-    from ember.sweep.graphs import shrink
 
     whole = exported.program("core", 70004, 0)[0].source()
-    text = shrink.smallest("core", 70004, lambda folders: [], tmp_path / "case")
+    text = exported.smallest("core", 70004, lambda folders: [], tmp_path / "case")
     assert text == whole
     assert (tmp_path / "case" / "model.pte").is_file()

@@ -3,13 +3,14 @@
 import dataclasses
 import json
 
+import committed
 import numpy as np
 import pytest
-from lines import CASES
+from committed_cases import path_of
 from simulator import Simulation
 
 from ember import cases, program
-from ember.flash import programs
+from ember.flash import probes
 
 SOME = ("bundle_mlp", "int8_ds_cnn_small_m4", "op_linear", "special_dynamic_batch")
 COLUMNS = 256  # of weights: 1 kB a row
@@ -17,7 +18,7 @@ COLUMNS = 256  # of weights: 1 kB a row
 
 @pytest.fixture(scope="session")
 def some_cases():
-    return cases.find([CASES / name for name in SOME])
+    return cases.find([path_of(name) for name in SOME])
 
 
 @pytest.fixture(scope="session")
@@ -38,8 +39,8 @@ def simulate(tmp_path):
     started = []
 
     def start(kind, *options, content=b"", **settings):
-        if programs.PROGRAMS[kind].find() is None:
-            pytest.skip(f"needs {kind}: {programs.PROGRAMS[kind].install}")
+        if probes.PROGRAMS[kind].find() is None:
+            pytest.skip(f"needs {kind}: {probes.PROGRAMS[kind].install}")
         folder = tmp_path / str(len(started))
         folder.mkdir()
         started.append(Simulation(folder, kind, options, content, **settings))
@@ -67,7 +68,7 @@ def product(folder, rows):
 def _larger(name, weights):
     """The program of a case, a product of (1, 7) and (5, 7), with other weights."""
     rows = len(weights)
-    small = program.read(CASES / name / "model.pte")
+    small = committed.program_of(name)
     sizes = {
         (5, 7): (rows, COLUMNS),
         (1, 7): (1, COLUMNS),

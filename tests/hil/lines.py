@@ -11,11 +11,10 @@ import serial.rfc2217
 from faults import FaultyWire
 
 from ember import boards
-from ember.hil import emulated, line
+from ember.hil import line
 from ember.toolchain import emulator
 
 ROOT = Path(__file__).parents[2]
-CASES = ROOT / "tests/cases"
 
 
 def board(name):
@@ -40,7 +39,7 @@ class FaultyEmulator:
         self.wire = None
 
     def run(self, board, firmware, stream, limit_s):
-        with emulated.started(board, firmware) as running:
+        with line.started_emulator(board, firmware) as running:
             self.wire = FaultyWire(running.wire, self.rate, 5, self.burst_every)
             return line.talk(self.wire, stream, limit_s)
 

@@ -11,8 +11,9 @@ from rp2040 import crc32_of_boot_rom
 from simprobe.gdbstub import PC, SP, XPSR
 from simulator import connect
 
-from ember import boards, build, cli, paths
-from ember.flash import uf2_file
+from ember import boards, cli, paths
+from ember.firmware import build
+from ember.flash import uf2
 
 pytestmark = [pytest.mark.qemu]
 DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
@@ -53,7 +54,7 @@ def test_a_probe_writes_an_image_for_an_rt1060(simulate, tmp_path, monkeypatch, 
 
 
 def test_an_rt1060_finds_the_image_and_runs_it(simulate, tmp_path):
-    built = build.build(DIGITS, EVK, out=tmp_path)
+    built = build(DIGITS, EVK, out=tmp_path)
     content = built.firmware.with_suffix(".bin").read_bytes()
     simulation = simulate("gdb", machine="mps2-an500", content=content)
     stub = connect(simulation.port)
@@ -75,7 +76,7 @@ class Drive:
 
     @property
     def flash(self):
-        parts, family = uf2_file.unpack((self.folder / "firmware.uf2").read_bytes())
+        parts, family = uf2.unpack((self.folder / "firmware.uf2").read_bytes())
         assert family == 0xE48BFF56
         assert all(part.address % 256 == len(part.data) % 256 == 0 for part in parts)
         return {part.address: part.data for part in parts}

@@ -8,7 +8,7 @@ import pytest
 from lines import ROOT, board
 
 from ember import boards, cli
-from ember.hil import emulated
+from ember.hil import line
 from ember.toolchain import linker
 
 pytestmark = [pytest.mark.qemu]
@@ -61,7 +61,7 @@ def built(described, tmp_path):
 def said(described, firmware):
     """What comes over the line until the end, and for a moment after it."""
     found = b""
-    with emulated.started(boards.load(str(described)), firmware) as running:
+    with line.started_emulator(boards.load(str(described)), firmware) as running:
         deadline = time.monotonic() + 60
         while not re.search(rb"EMBER EXIT \d+\r\n", found):
             assert time.monotonic() < deadline, found

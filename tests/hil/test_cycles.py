@@ -7,15 +7,16 @@ at.
 import math
 
 import pytest
+from committed_cases import path_of
 from html_pages import Page, needs_nothing
-from lines import CASES, board
+from lines import board
 
 from ember import cli
 from ember.cases import batch
 from ember.cli.reports.pages import profile as profile_page
 from ember.errors import SdkError
 from ember.files import etdump
-from ember.hil import emulated, line
+from ember.hil import line
 from ember.hil.line import EmulatedLine
 from ember.run import counted, profile
 from ember.run.etdump import DumpFiles
@@ -24,7 +25,7 @@ from ember.run.views import timeline
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
-CASE = CASES / "model_mlp_small"
+CASE = path_of("model_mlp_small")
 # Without DWT or PMU in QEMU: SysTick. Of Arm64 it has the PMU.
 BOARDS = ("microbit", "mps2-an386", "mps3-an547", "qemu-a64")
 
@@ -91,7 +92,7 @@ class Answers:
         self.change = change
 
     def run(self, board, firmware, stream, limit_s):
-        with emulated.started(board, firmware) as running:
+        with line.started_emulator(board, firmware) as running:
             return line.talk(running.wire, self.change(stream), limit_s)
 
 

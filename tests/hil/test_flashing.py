@@ -10,10 +10,11 @@ import subprocess
 
 import pytest
 import simulator
+from committed_cases import path_of
 from simulator import board_file, connect
 
 from ember import boards, cli, paths
-from ember.flash import blocks, programs
+from ember.flash import plans, probes
 
 pytestmark = [pytest.mark.qemu]
 KINDS = ("gdb", "pyocd", "openocd")
@@ -28,10 +29,10 @@ def firmware(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def another(firmware):
-    """The same with one wrong bit, in the middle."""
-    data = bytearray(firmware.read_bytes())
-    data[len(data) // 2] ^= 0x10
+def another(firmware, content):
+    """The same with one wrong bit, in the middle of what is flashed."""
+    data, half = bytearray(firmware.read_bytes()), len(content) // 2
+    data[data.index(content[half : half + 64])] ^= 0x10
     path = firmware.with_name("another.elf")
     path.write_bytes(data)
     return path
@@ -40,7 +41,7 @@ def another(firmware):
 @pytest.fixture(scope="module")
 def content(firmware, board):
     """What the flash holds afterwards."""
-    (block,) = blocks.read(firmware, boards.load(str(board))).blocks
+    (block,) = plans.read_image(firmware, boards.load(str(board))).blocks
     return block.data
 
 
@@ -124,7 +125,7 @@ def test_a_locked_chip_is_told(simulate, firmware, capsys):
     ],
 )
 def test_no_probe(kind, probe, said, firmware, board, capsys):
-    if programs.PROGRAMS[kind].find() is None:
+    if probes.PROGRAMS[kind].find() is None:
         pytest.skip(f"needs {kind}")
     assert flash(firmware, board, kind, probe) == 1
     assert said in capsys.readouterr().err
@@ -238,7 +239,7 @@ class Device:
     """What tests/hil/simdfu puts on the bus of every dfu-util that is started."""
 
     def __init__(self, folder, library, monkeypatch):
-        if programs.PROGRAMS["dfu-util"].find() is None:
+        if probes.PROGRAMS["dfu-util"].find() is None:
             pytest.skip("needs dfu-util")
         self.flash = folder / "flash.bin"
         self.flash.write_bytes(bytes(128 * 1024))
@@ -324,7 +325,7 @@ def test_a_board_one_can_buy(simulate, tmp_path, monkeypatch):
 
 def test_the_runner_is_flashed_and_runs_cases(simulate, speaking, capsys):
     simulation = simulate("gdb")
-    case = ROOT / "tests" / "cases" / "op_add"
+    case = path_of("op_add")
     words = ["--runner", "--method", "gdb", "--probe", simulation.probe]
     assert cli.main(["flash", str(case), "--board", str(speaking), *words]) == 0
     words = ["--board", str(speaking), "--port", simulation.uart]

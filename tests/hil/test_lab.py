@@ -14,8 +14,9 @@ import time
 
 import pytest
 import simulator
+from committed_cases import path_of
 from lab import PACKAGES, Lab, probe, serial_port, stand_in_for_ssh, stop
-from lines import CASES, ROOT
+from lines import ROOT
 from waiting import free_port, served, tcp
 
 from ember import cli
@@ -24,7 +25,7 @@ pytest_plugins = ["pytester"]
 pytestmark = [pytest.mark.qemu, pytest.mark.broad]
 
 BOARD = "mps2-an386"
-CASE = CASES / "bundle_mlp"
+CASE = path_of("bundle_mlp")
 DIGITS = ROOT / "examples/models/digits/digits.pte"
 
 

@@ -17,7 +17,7 @@ from ember.errors import SdkError
 from ember.hil import frames
 from ember.hil.frames import LinkFrame
 from ember.hil.link import Link
-from ember.hil.loss import Loss
+from ember.hil.streams import Loss
 from ember.hil.wire import SocketWire, open_port
 
 ROOT = Path(__file__).parents[2]
@@ -180,6 +180,14 @@ def test_a_silent_board(board):
     link = Link(board)
     link.connect(10)
     assert link.run([struct.pack("<I", 100)], 0.5).why == "silent"
+
+
+def test_an_emulator_without_cpu_time_is_waited_for(board):
+    link = Link(board)
+    link.connect(10)
+    started = time.monotonic()
+    assert link.run([struct.pack("<I", 100)], 0.1, lambda: 0.0).why == "silent"
+    assert time.monotonic() - started >= 0.9
 
 
 def test_nobody(board):

@@ -11,7 +11,7 @@ import pytest
 from lines import ROOT, board
 from simulator import Simulation
 
-from ember.flash import programs
+from ember.flash import probes
 
 pytest_plugins = ["pytester"]
 
@@ -29,7 +29,7 @@ FIRMWARE = f"""
 @pytest.fixture
 def firmware(dut_board):
     from pathlib import Path
-    from ember.build import build
+    from ember.firmware import build
     return build(Path({str(DIGITS)!r}), dut_board).firmware
 """
 
@@ -216,7 +216,7 @@ def test_firmware_goes_to_the_device_before(run, lab, tmp_path, program, monkeyp
 def test_firmware_is_flashed_and_runs(run, tmp_path):
     """An empty board in QEMU behind a gdb server, with a board file of its own."""
     board("netduinoplus2")
-    if programs.PROGRAMS["gdb"].find() is None:
+    if probes.PROGRAMS["gdb"].find() is None:
         pytest.skip("needs gdb")
     described = tmp_path / "on-a-line.yaml"
     described.write_text(

@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 import pytest
+from committed_cases import path_of
 from faults import Proxy
-from lines import CASES, FaultyEmulator, board
+from lines import FaultyEmulator, board
 from waiting import free_port, served, tcp
 
 from ember import cases, cli
@@ -60,7 +61,7 @@ def test_the_same_cases(name, some_cases):
 
 def test_16_kilobytes_of_memory():
     """Nordic's UART; a small window, and kernels of these cases alone."""
-    few = cases.find([CASES / name for name in ("bundle_mlp", "op_linear")])
+    few = cases.find([path_of(name) for name in ("bundle_mlp", "op_linear")])
     passed(few, "microbit", EmulatedLine())
 
 
@@ -176,7 +177,7 @@ def test_a_proxy_between(some_cases, capsys):
     with tcp("mps2-an386") as number:
         proxy = Proxy(("127.0.0.1", number), 0.005)
         port = f"socket://127.0.0.1:{proxy.port}"
-        folder = CASES / "bundle_mlp"
+        folder = path_of("bundle_mlp")
         assert ember(folder, "--board", "mps2-an386", "--port", port) == 0
         proxy.close()
     assert "1 passed" in capsys.readouterr().out
@@ -191,7 +192,7 @@ def terminal():
 
 
 def test_a_serial_device(terminal, capsys):
-    found = [CASES / "bundle_mlp", CASES / "op_linear"]
+    found = [path_of("bundle_mlp"), path_of("op_linear")]
     assert ember(*found, "--board", "mps2-an386", "--port", terminal) == 0
     assert "2 passed" in capsys.readouterr().out
 
@@ -199,7 +200,7 @@ def test_a_serial_device(terminal, capsys):
 def test_a_busy_port(terminal, capsys):
     opened = line.wire.open_port(terminal, 115200)
     try:
-        words = [CASES / "bundle_mlp", "--board", "mps2-an386", "--port", terminal]
+        words = [path_of("bundle_mlp"), "--board", "mps2-an386", "--port", terminal]
         assert ember(*words) == 1
     finally:
         opened.close()
@@ -224,7 +225,7 @@ def plain(capsys):
 
 
 def test_no_such_port(capsys):
-    words = [CASES / "bundle_mlp", "--board", "mps2-an386", "--port", "/dev/ttyNONE9"]
+    words = [path_of("bundle_mlp"), "--board", "mps2-an386", "--port", "/dev/ttyNONE9"]
     assert ember(*words) == 1
     error = capsys.readouterr().err
     assert "no port /dev/ttyNONE9: is the board plugged in?" in error
@@ -232,7 +233,7 @@ def test_no_such_port(capsys):
 
 def test_nobody_listens(capsys):
     port = f"socket://127.0.0.1:{free_port()}"
-    assert ember(CASES / "bundle_mlp", "--board", "mps2-an386", "--port", port) == 1
+    assert ember(path_of("bundle_mlp"), "--board", "mps2-an386", "--port", port) == 1
     assert f"cannot connect to {port}: Connection refused" in capsys.readouterr().err
 
 
@@ -240,7 +241,7 @@ def test_nothing_answers(capsys, monkeypatch):
     monkeypatch.setattr(line, "PATIENCE_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = f"socket://127.0.0.1:{server.getsockname()[1]}"
-        words = [CASES / "bundle_mlp", "--board", "nucleo-f767zi", "--port", port]
+        words = [path_of("bundle_mlp"), "--board", "nucleo-f767zi", "--port", port]
         assert ember(*words) == 1
     error = capsys.readouterr().err
     assert "no answer: is the runner flashed, and the baud rate right?" in error
@@ -264,5 +265,5 @@ def test_nothing_answers(capsys, monkeypatch):
     ],
 )
 def test_options_that_make_no_sense(words, says, capsys):
-    assert ember(CASES / "bundle_mlp", *words) in (1, 2)
+    assert ember(path_of("bundle_mlp"), *words) in (1, 2)
     assert says in " ".join(capsys.readouterr().err.split())

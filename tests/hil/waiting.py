@@ -8,15 +8,15 @@ import time
 from lines import board
 from simulator import free_port
 
-from ember.build import runner
-from ember.hil import emulated
+from ember.firmware import runner
+from ember.hil import line
 
 
 @contextlib.contextmanager
 def served(name, serial="socket,host=127.0.0.1,port=0,server=on,wait=off", options=()):
     """The emulator with the runner, waiting; its process and what it says of itself."""
     target = board(name)
-    words = emulated.command(target, runner.serial(target), serial, options)
+    words = line.emulator_command(target, runner.serial(target), serial, options)
     process = subprocess.Popen(
         words,
         stdin=subprocess.DEVNULL,

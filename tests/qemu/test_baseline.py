@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from committed_cases import path_of
 
-from ember import cli, paths
+from ember import cli
 from ember.errors import SdkError
 from ember.run import baseline
 
-CASES = paths.root() / "tests" / "cases"
-MLP, ADD = str(CASES / "bundle_mlp"), str(CASES / "op_add")
+MLP, ADD = str(path_of("bundle_mlp")), str(path_of("op_add"))
 pytestmark = pytest.mark.qemu
 
 
@@ -50,7 +50,7 @@ def test_figures_are_stored_and_then_compared(
     assert ember_test(MLP, ADD) == 0
     assert "stored 2 cases in base.json" in capsys.readouterr().out
     before = Path("base.json").read_bytes()
-    figures = stored()["boards"]["mps2-an386"]["bundle_mlp"]
+    figures = stored()["boards"]["mps2-an386"]["bundle_mlp.bpte"]
     counted = {"instructions", "load", "cycles", "ram", "flash"}
     assert all(figures[name] > 0 for name in counted)
     assert figures["cycles"] > figures["instructions"]
@@ -72,11 +72,11 @@ def test_nothing_is_stored_of_cases_that_were_not_measured(
 
 def test_a_regression_names_node_and_amount(capsys: pytest.CaptureFixture[str]) -> None:
     assert ember_test(MLP) == 0
-    figures = stored()["boards"]["mps2-an386"]["bundle_mlp"]
+    figures = stored()["boards"]["mps2-an386"]["bundle_mlp.bpte"]
     nodes = figures["nodes"]
     nodes[1]["instructions"] -= 30
     change(
-        "bundle_mlp",
+        "bundle_mlp.bpte",
         instructions=figures["instructions"] - 30,
         ram=figures["ram"] - 16,
         nodes=nodes,
@@ -84,7 +84,7 @@ def test_a_regression_names_node_and_amount(capsys: pytest.CaptureFixture[str]) 
     words = ["--json", "out.json", "--junit", "out.xml", "--summary", "out.md"]
     assert ember_test(MLP, *words) == 1
     said = capsys.readouterr().out
-    assert "failed mps2-an386 bundle_mlp: instructions" in said
+    assert "failed mps2-an386 bundle_mlp.bpte: instructions" in said
     assert "(+30, " in said
     assert "most in node 1, aten::relu.out by relu_f32_fpu (+30)" in said
     facts = json.loads(Path("out.json").read_text())
@@ -95,26 +95,26 @@ def test_a_regression_names_node_and_amount(capsys: pytest.CaptureFixture[str]) 
         "ram",
     ]
     assert "node 1, aten::relu.out" in Path("out.xml").read_text()
-    assert "| mps2-an386 | bundle_mlp | ram |" in Path("out.md").read_text()
+    assert "| mps2-an386 | bundle_mlp.bpte | ram |" in Path("out.md").read_text()
 
 
 def test_growth_may_be_allowed_and_less_is_told(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert ember_test(MLP) == 0
-    figures = stored()["boards"]["mps2-an386"]["bundle_mlp"]
-    change("bundle_mlp", load=figures["load"] - 1, flash=figures["flash"] + 100)
+    figures = stored()["boards"]["mps2-an386"]["bundle_mlp.bpte"]
+    change("bundle_mlp.bpte", load=figures["load"] - 1, flash=figures["flash"] + 100)
     assert ember_test(MLP) == 1
     assert ember_test(MLP, "--allow", "1") == 0
     said = capsys.readouterr().out
-    assert "less   mps2-an386 bundle_mlp: flash" in said
+    assert "less   mps2-an386 bundle_mlp.bpte: flash" in said
     assert ember_test(MLP, "--update-baseline") == 0
-    assert stored()["boards"]["mps2-an386"]["bundle_mlp"] == figures
+    assert stored()["boards"]["mps2-an386"]["bundle_mlp.bpte"] == figures
 
 
 def test_other_bits_are_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     assert ember_test(ADD) == 0
-    change("op_add", outputs="0" * 16)
+    change("op_add.bpte", outputs="0" * 16)
     assert ember_test(ADD) == 1
     assert "the outputs have other bits than the baseline's" in capsys.readouterr().out
 
@@ -126,7 +126,7 @@ def test_a_case_that_is_new_is_told_and_others_stay(
     assert ember_test(MLP) == 0
     assert "1 case not in base.json" in capsys.readouterr().out
     assert ember_test(MLP, "--update-baseline") == 0
-    assert set(stored()["boards"]["mps2-an386"]) == {"op_add", "bundle_mlp"}
+    assert set(stored()["boards"]["mps2-an386"]) == {"op_add.bpte", "bundle_mlp.bpte"}
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_a_file_that_is_no_baseline_is_left_alone(
     Path("base.json").write_text(text)
     assert ember_test(ADD, "--update-baseline") == 1
     said = capsys.readouterr().err
-    assert "base.json is no baseline" in said
+    assert "base.json is not a baseline" in said
     assert "delete the file" in said
     assert Path("base.json").read_text() == text
 
@@ -164,6 +164,6 @@ def test_figures_that_are_damaged(
     figure: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert ember_test(ADD) == 0
-    change("op_add", **{figure: "many"})
+    change("op_add.bpte", **{figure: "many"})
     assert ember_test(ADD) == 1
-    assert "base.json is no baseline" in capsys.readouterr().err
+    assert "base.json is not a baseline" in capsys.readouterr().err

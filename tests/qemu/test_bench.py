@@ -8,11 +8,12 @@ import json
 import subprocess
 import sys
 
+import compilers
 import pytest
 from benchmarks import core, cycles, hvx, hvx_layers, int8, sizes
 
 from ember import boards, paths
-from ember.toolchain import linkmap
+from ember.toolchain import footprint
 
 pytestmark = pytest.mark.qemu
 BENCH = paths.root() / "tools" / "bench"
@@ -26,7 +27,7 @@ BOUNDS = {
 # Bytes with kernels at -Os, on either core.
 SIZE_BOUNDS = {
     "library": 290_000,
-    "add": 3_056,
+    "add": 3_112,
     "addmm": 2_500,
     "mlp": 13_700,
     "ds_cnn": 22_200,
@@ -58,7 +59,7 @@ def test_core_figures_are_within_their_bounds():
 def test_what_a_core_is_made_of(tmp_path):
     for name in core.BOARDS.values():
         made = core.firmware(boards.load(name), tmp_path / name, "nothing", 100)
-        found = linkmap.pieces(made.firmware.with_suffix(".map"))
+        found = footprint.pieces(made.firmware.with_suffix(".map"))
         archives = {one.archive for one in found}
         # No kernel, and our own memcpy in place of the C library's.
         assert archives == {None, "libember_core", "libember_libc"}
@@ -72,7 +73,8 @@ def test_sizes_are_within_their_bounds(board, tmp_path):
     found = sizes.firmware(board, tmp_path)
     assert ["library", *found] == list(sizes.FIGURES) == list(SIZE_BOUNDS)
     for name, size in found.items():
-        assert SIZE_BOUNDS[name] / 4 < size <= SIZE_BOUNDS[name], name
+        bound = SIZE_BOUNDS[name] * compilers.slack()
+        assert bound / 4 < size <= bound, name
 
 
 @pytest.mark.long  # compiles every kernel for firmware, without sentences

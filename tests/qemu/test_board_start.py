@@ -10,8 +10,9 @@ import pytest
 import yaml
 from rp2040 import crc32_of_boot_rom
 
-from ember import boards, build, paths
-from ember.flash import blocks
+from ember import boards, paths
+from ember.firmware import Options, build
+from ember.flash import plans
 from ember.toolchain import emulator, image
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
@@ -63,7 +64,7 @@ def test_steps_are_walked_in_order(
     word = boards.load(like).memory("psram").end - 16  # nothing else is there
     app.write_text(APP.replace("WORD", f"{word:#x}u"))
     board = board_file(tmp_path, like, word, count)
-    built = build.build(MODEL, board, options=build.Options(app=app))
+    built = build(MODEL, board, options=Options(app=app))
     assert emulator.run(built.board, built.firmware).exit_code == code
 
 
@@ -83,7 +84,7 @@ def test_firmware_of_another_chip_has_no_register_of_the_one_it_is_like(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(OTHER_CHIP)
-    built = build.build(MODEL, str(tmp_path / "mine.yaml"))
+    built = build(MODEL, str(tmp_path / "mine.yaml"))
     content = b"".join(one.data for one in image.segments(built.firmware))
     base = boards.load("nucleo-h743zi2")
     assert base.uart is not None
@@ -91,7 +92,7 @@ def test_firmware_of_another_chip_has_no_register_of_the_one_it_is_like(
         assert struct.pack("<I", register) not in content
     same = tmp_path / "same.yaml"
     same.write_text("like: nucleo-h743zi2\nname: same\nchip: stm32h743zi\n")
-    built = build.build(MODEL, str(same))
+    built = build(MODEL, str(same))
     content = b"".join(one.data for one in image.segments(built.firmware))
     for register in [base.uart.base, *(step.at for step in base.start)]:
         assert struct.pack("<I", register) in content
@@ -108,14 +109,14 @@ def test_a_header_is_in_the_image_in_front_of_the_vectors(
     given["boot_data"] = {"kept": True}  # type: ignore[dict-item]
     board = {"name": "mine", "chip": "mimxrt1062", "boot": {"parts": given}}
     (tmp_path / "mine.yaml").write_text(yaml.safe_dump(board))
-    built = build.build(MODEL, "mine.yaml")
+    built = build(MODEL, "mine.yaml")
     binary = built.firmware.with_suffix(".bin").read_bytes()
     assert binary[:512] == b"FCFB" + bytes(range(100)) + bytes(408)
     assert binary[0x1000:0x1020] == bytes(range(32))
     stack, reset = struct.unpack_from("<II", binary, 0x2000)
     assert 0x20000000 < stack <= 0x20020000
     assert 0x60002000 < reset < 0x60020000
-    written = blocks.read(built.firmware, built.board)
+    written = plans.read_image(built.firmware, built.board)
     assert (written.start, written.blocks[0].address) == (0x60002000, 0x60000000)
 
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
+import case_tables
+import committed
+import committed_cases
 import numpy as np
 import pace
 import pytest
 from benchmarks import work
-from committed import CASES, INT8_LAYERS, OPERATORS, check, run
+from committed import check, run
+from committed_cases import path_of
 
 from ember import boards, cases, cli, kernels, program
-from ember.build import runner
+from ember.firmware import runner
 from ember.program import Bool, Chain, JumpFalseCall, Program
 from ember.run import testing
 from ember.run.testing import Outcome
@@ -41,6 +44,7 @@ SUBSET = "model or bundle or special"
 FEW = "bundle or special"
 
 FACTORS = work.factors()
+FOLDER = case_tables.FOLDER
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
@@ -59,16 +63,30 @@ def check_work(results: list[Outcome]) -> None:
 roomy = pytest.param("mps2-an386", marks=pytest.mark.long)
 
 
+def test_instructions_are_those_of_one_execution(tmp_path: Path) -> None:
+    """However many runs a case has."""
+    names = ("once", "thrice")
+    for name, times in zip(names, (1, 3), strict=True):
+        committed.copied("op_add", tmp_path / name)
+        to = tmp_path / name / "case.json"
+        facts = json.loads(to.read_text())
+        to.write_text(json.dumps(facts | {"runs": facts["runs"][:1] * times}))
+    words = ["test", str(tmp_path), "--board", "mps2-an386", "--json"]
+    assert cli.main([*words, str(tmp_path / "out.json")]) == 0
+    once, thrice = json.loads((tmp_path / "out.json").read_text())["cases"]
+    assert once["instructions"] == thrice["instructions"] > 0
+
+
 @pytest.mark.broad
 @pytest.mark.parametrize("board", [roomy, "netduinoplus2"])
 def test_dead_memory_may_hold_anything(board: str) -> None:
     settings = testing.Settings(poison=0xA5, passes=())
-    check(run([CASES], board, "model or special", settings))
+    check(run(committed_cases.programs(), board, "model or special", settings))
 
 
 @pytest.mark.parametrize("board", EVERY)
 def test_all_committed_cases(board: str) -> None:
-    results = run([CASES], board)
+    results = run(committed_cases.programs(), board)
     check(results)
     check_work(results)
     counted = boards.load(board).runner.counts is not None
@@ -80,38 +98,39 @@ without_fpu = pytest.param("mps2-an385", marks=pytest.mark.long)
 
 @pytest.mark.parametrize("board", [*EVERY[1:], BROAD[1], without_fpu])
 def test_every_operator(board: str) -> None:
-    """The committed conformance programs, and NumPy's."""
-    results = run(OPERATORS, board)
+    """The cases of tables, and NumPy's."""
+    results = run(committed_cases.operators(), board)
     check(results)
     check_work(results)
 
 
 @pytest.mark.parametrize(
     "board",
-    ["host-dsp", "host-hvx", "host-mve", "mps3-an547", *SOME],
+    ["host-dsp", "host-hvx", "host-mve", *SOME],
 )
 def test_int8_layers(board: str) -> None:
-    """The committed part of the cortex_m dialect's calls with random shapes."""
-    results = run(INT8_LAYERS, board)
+    """Calls of the cortex_m dialect with random shapes, from tables."""
+    results = run(committed_cases.of_dialect("cortex_m::"), board)
     check(results)
     check_work(results)
 
 
 @pytest.mark.parametrize("board", SOME)
 def test_some_committed_cases(board: str) -> None:
-    check(run([CASES], board, SUBSET))
+    check(run(committed_cases.programs(), board, SUBSET))
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize("board", ["hexagon-v68", "mps2-an385-v6m"])
 def test_a_few_committed_cases(board: str) -> None:
-    check(run([CASES], board, FEW))
+    check(run(committed_cases.programs(), board, FEW))
 
 
 # ---- what must not pass --------------------------------------------------------------
 
 
 def copied(folder: Path, name: str, new: str) -> Path:
-    return Path(shutil.copytree(CASES / name, folder / new))
+    return committed.copied(name, folder / new)
 
 
 def rewrite(folder: Path, change: Any) -> None:
@@ -231,7 +250,7 @@ def test_a_program_larger_than_flash_is_an_error(tmp_path: Path) -> None:
 def test_many_cases_a_second(tmp_path: Path) -> None:
     """At least 100 one-operator cases a second, the emulator's start included."""
     board = boards.load("mps3-an547")
-    found = [one for one in cases.find([CASES]) if one.name.startswith("op_")]
+    found = cases.find([committed_cases.table(FOLDER / "elementwise.yaml")])
     runner.for_programs(board, [cases.read(one).program for one in found])  # is built
     with pace.within(len(found) / 100):
         testing.test(found, [board], jobs=1)
@@ -239,7 +258,7 @@ def test_many_cases_a_second(tmp_path: Path) -> None:
 
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
-    words = ["test", str(CASES / "op_add"), "--board", "mps2-an386"]
+    words = ["test", str(path_of("op_add")), "--board", "mps2-an386"]
     assert cli.main([*words, "--json", str(path)]) == 0
     (one,) = json.loads(path.read_text())["cases"]
     assert one["instructions"] > 0

@@ -10,23 +10,24 @@ from typing import Any
 
 import pytest
 from certify import BOARDS, DELEGATES, certify
+from committed_cases import matching, path_of
 
-from ember import build, cli, paths
-from ember.build import folder as build_folder
-from ember.build.firmware import LinkInputs
-from ember.build.stack import image
-from ember.build.stack.bound import CallGraph
+from ember import cli, paths
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import Built, Options, build
+from ember.firmware import folder as build_folder
+from ember.firmware.linking import LinkInputs
+from ember.firmware.stack import image
+from ember.firmware.stack.bound import CallGraph
 from ember.model.steering import Steering
 from ember.run import run
 from ember.toolchain import elf, emulator
 
-CASES = paths.root() / "tests" / "cases"
 MODELS = sorted(
-    [*(paths.root() / "examples" / "models").glob("*/*.pte"), *CASES.glob("model_*")]
+    [*(paths.root() / "examples" / "models").glob("*/*.pte"), *matching("model_*")]
 )
-MLP = CASES / "model_mlp_small"
+MLP = path_of("model_mlp_small")
 M4 = "mps2-an386"
 pytestmark = pytest.mark.qemu
 
@@ -93,8 +94,8 @@ def test_every_model_stays_below_its_bound(board: str) -> None:
 def stay_below(models: Sequence[Path], board: str) -> None:
     for path in models:
         case = inputs.of_case(path)
-        options = build.Options(methods=(case.method,) if case and case.method else ())
-        built = build.build(path, board, options=options)
+        options = Options(methods=(case.method,) if case and case.method else ())
+        built = build(path, board, options=options)
         method = built.methods[0]
         given = inputs.lay_out(method, case.given) if case else inputs.zeros(method)
         log = run.run(built, given, trace=False)
@@ -106,17 +107,13 @@ def stay_below(models: Sequence[Path], board: str) -> None:
             assert row["linked"] == row["planned"]
 
 
+@pytest.mark.broad
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("int8_resnet8_small_m55", marks=pytest.mark.broad),
-        "model_mlp_small",
-        "xnnpack_resnet8_static",
-    ],
+    "name", ["int8_resnet8_small_m55", "model_mlp_small", "xnnpack_resnet8_static"]
 )
 def test_vectors_of_hexagon_stay_below_their_bound(name: str) -> None:
     """Kernels with vectors on the stack, portable ones, and nodes of a delegate."""
-    stay_below([CASES / name], "hexagon-v68")
+    stay_below([path_of(name)], "hexagon-v68")
 
 
 @pytest.mark.slow
@@ -129,26 +126,26 @@ def test_models_on_hexagon_stay_below_their_bounds() -> None:
 @pytest.mark.parametrize("board", DELEGATES)
 def test_memory_of_delegates_is_what_was_planned(board: str) -> None:
     for name in ("mlp_qd8", "mlp_int4", "encoder_f16", "resnet8_static"):
-        memory = certify(CASES / f"xnnpack_{name}", board)["memory"]
+        memory = certify(path_of(f"xnnpack_{name}"), board)["memory"]
         assert 0 < memory["written"] <= memory["highest"] <= memory["scratch"]
         assert memory["delegates"] <= memory["scratch"]
         assert (memory["packed"] > 0) == board.startswith("qemu-a64")
 
 
 def test_scratch_that_is_not_asked_for_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    make = build.build
+    make = build
 
-    def made(*words: Any, **options: Any) -> build.Built:
+    def made(*words: Any, **options: Any) -> Built:
         built = make(*words, **options)
         built.plan["scratch"] += 16
         return built
 
-    monkeypatch.setattr(build, "build", made)
+    monkeypatch.setattr("certify.build", made)
     with pytest.raises(SdkError, match=r"scratch \d+ and delegates"):
-        certify(CASES / "xnnpack_mlp_static", "qemu-a64")
+        certify(path_of("xnnpack_mlp_static"), "qemu-a64")
 
 
-def extents(built: build.Built) -> dict[str, list[int]]:
+def extents(built: Built) -> dict[str, list[int]]:
     """First and last address in use of each memory, also of what is copied at start."""
     file = elf.read(built.firmware)
     pieces = [(one.address, one.size) for one in file.sections if one.in_memory]
@@ -168,7 +165,7 @@ def extents(built: build.Built) -> dict[str, list[int]]:
     return ends
 
 
-def every_byte_has_a_row(built: build.Built) -> None:
+def every_byte_has_a_row(built: Built) -> None:
     rows = [row for row in built.certificate["rows"] if not row["lent"]]
     for row in rows:
         assert row["linked"] == row["planned"]
@@ -178,7 +175,7 @@ def every_byte_has_a_row(built: build.Built) -> None:
 
 
 def test_rows_add_up_to_the_memories() -> None:
-    built = build.build(MLP, M4)
+    built = build(MLP, M4)
     folder = built.folder / "5-firmware"
     written = json.loads((folder / build_folder.CERTIFICATE).read_text())
     assert written == built.certificate
@@ -202,8 +199,8 @@ static int other(int n) {
 )
 def test_every_byte_of_each_memory_has_a_row(board: str, tmp_path: Path) -> None:
     """Also between variables that are aligned to much more than those before them."""
-    options = build.Options(app=app(tmp_path, VARIABLES))
-    built = build.build(MLP, board, options=options)
+    options = Options(app=app(tmp_path, VARIABLES))
+    built = build(MLP, board, options=options)
     every_byte_has_a_row(built)
     gaps = [row for row in built.certificate["rows"] if row["place"] == "before .bss"]
     assert [row["foreseen"] for row in gaps] == [board != "qemu-a64"] * len(gaps)
@@ -217,9 +214,9 @@ def test_every_byte_of_two_memories_has_a_row(memory: str, tmp_path: Path) -> No
         if memory == "itcm"
         else Steering(place={"activations": ("sram",)}, align={"scratch": 256})
     )
-    options = build.Options(app=app(tmp_path, VARIABLES), steering=steering)
+    options = Options(app=app(tmp_path, VARIABLES), steering=steering)
     board = "nucleo-h743zi2" if memory == "itcm" else "mps3-an547"
-    built = build.build(MLP, board, options=options)
+    built = build(MLP, board, options=options)
     assert memory in extents(built)
     every_byte_has_a_row(built)
 
@@ -247,14 +244,14 @@ def test_memory_of_a_model_that_an_application_leaves_out_has_no_row(
 ) -> None:
     source = tmp_path / "app.c"
     source.write_text("int main(void) { return 0; }\n")
-    built = build.build(MLP, board, options=build.Options(app=source))
+    built = build(MLP, board, options=Options(app=source))
     purposes = {row["purpose"] for row in built.certificate["rows"]}
     assert purposes.isdisjoint({"activations", "method arena", "scratch"})
     assert emulator.run(built.board, built.firmware).exit_code == 0
 
 
 def test_a_traced_twin_has_the_stack_it_needs() -> None:
-    built = build.build(CASES / "op_add", M4)
+    built = build(path_of("op_add"), M4)
     log = run.run(built, inputs.zeros(built.methods[0]), trace=True)
     assert log.nodes[0].instructions
 
@@ -299,8 +296,8 @@ def test_a_stated_stack_takes_the_place_of_a_proof(tmp_path: Path) -> None:
         "static __attribute__((noinline)) int other(int n)"
         " { volatile char b[n + 1]; b[n] = 1; return b[0]; }\n"
     )
-    options = build.Options(app=app(tmp_path, text), stack=3000)
-    stack = build.build(MLP, M4, options=options).certificate["stack"]
+    options = Options(app=app(tmp_path, text), stack=3000)
+    stack = build(MLP, M4, options=options).certificate["stack"]
     assert (stack["reserved"], stack["bound"]) == (3000, None)
     assert "the stack use of 'other' is unknown" in stack["unproven"]
 
@@ -308,11 +305,11 @@ def test_a_stated_stack_takes_the_place_of_a_proof(tmp_path: Path) -> None:
 def test_a_stack_below_the_bound_names_the_deepest_calls(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    bound = build.build(MLP, M4).certificate["stack"]
+    bound = build(MLP, M4).certificate["stack"]
     said = error_of(capsys, "--stack", "1024")
     assert f"--stack 1024 is {bound['bound'] + 68 - 1024:,} bytes less" in said
     assert f"main {bound['path'][2]['bytes']} > " in " ".join(said.split())
-    assert build.build(MLP, M4, options=build.Options(stack=4096)).plan["stack"] == 4096
+    assert build(MLP, M4, options=Options(stack=4096)).plan["stack"] == 4096
 
 
 def grown(text: str) -> Callable[[LinkInputs, Path, Path], None]:
@@ -364,7 +361,7 @@ def test_a_frame_that_is_another_in_the_image_is_named(
         return compare(graph, firmware)
 
     monkeypatch.setattr(image, "differences", noted)
-    built = build.build(MLP, M4, options=build.Options(app=None, stack=8192))
+    built = build(MLP, M4, options=Options(app=None, stack=8192))
     (graph,) = known
     file = elf.read(built.firmware)
     start = file.address("main") & ~1
@@ -380,7 +377,7 @@ def test_a_frame_that_is_another_in_the_image_is_named(
 
 
 def test_a_run_above_the_bound_is_an_error() -> None:
-    built = build.build(MLP, M4)
+    built = build(MLP, M4)
     built.certificate["stack"]["bound"] = 100
     with pytest.raises(SdkError, match="more than its bound of 100"):
         run.run(built, inputs.zeros(built.methods[0]), trace=False)

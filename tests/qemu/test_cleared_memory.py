@@ -6,13 +6,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from committed_cases import path_of
 
-from ember import build, paths
 from ember.cases import inputs
+from ember.firmware import Options, build
 from ember.run import run
 from ember.toolchain import emulator
 
-CASES = paths.root() / "tests" / "cases"
 APP = Path(__file__).parent / "apps" / "dirty_memory.c"
 M4, M55 = "mps2-an386", "mps3-an547"
 WITH = "same, also when reset, with state\n"
@@ -32,25 +32,23 @@ pytestmark = pytest.mark.qemu
     ],
 )
 def test_states_start_again(name: str, said: str, board: str, tmp_path: Path) -> None:
-    built = build.build(
-        CASES / name, board, out=tmp_path, options=build.Options(app=APP)
-    )
+    built = build(path_of(name), board, out=tmp_path, options=Options(app=APP))
     assert emulator.run(built.board, built.firmware).check(APP.name).text == said
 
 
 @pytest.mark.parametrize("board", [M4, M55])
 def test_states_of_prepared_firmware_start_again(board: str, tmp_path: Path) -> None:
-    options = build.Options(app=APP, prepared=True)
-    built = build.build(
-        CASES / "bundle_log_mel_stream", board, out=tmp_path, options=options
+    options = Options(app=APP, prepared=True)
+    built = build(
+        path_of("bundle_log_mel_stream"), board, out=tmp_path, options=options
     )
     assert emulator.run(built.board, built.firmware).check(APP.name).text == WITH
 
 
 @pytest.mark.parametrize("name", ["int8_resnet8_small_m4", "model_lenet_small"])
 def test_prepared_firmware_loads_in_no_time(name: str, tmp_path: Path) -> None:
-    options = build.Options(prepared=True)
-    built = build.build(CASES / name, M4, out=tmp_path, options=options)
+    options = Options(prepared=True)
+    built = build(path_of(name), M4, out=tmp_path, options=options)
     log = run.run(built, inputs.zeros(built.methods[0]), trace=False)
     assert log.load is not None
     assert log.load <= LOAD

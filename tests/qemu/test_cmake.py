@@ -116,7 +116,7 @@ def test_a_project_without_a_toolchain(tmp_path: Path) -> None:
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode != 0
     said = " ".join(done.stderr.split())
-    assert "configured for this computer, not for mps2-an386" in said
+    assert "configured for the host, not for mps2-an386" in said
     assert "board.cmake" in said
 
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from benchmarks import calls, work
+from benchmarks import work
+from calls import sizes
 
 TESTS = Path(__file__).parents[1]
 SEEDS = (17, 101)
@@ -19,9 +20,9 @@ pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
 @pytest.mark.parametrize("board", ["mps2-an386", "mps3-an547"])
 def test_drawn_calls_stay_within_their_bounds(board: str, tmp_path: Path) -> None:
-    committed = list(calls.committed([TESTS / one for one in work.FOLDERS]))
+    committed = list(sizes.committed(work.folders()))
     for seed in SEEDS:
-        drawn = calls.distinct(committed)
+        drawn = sizes.distinct(committed)
         work.write_drawn(tmp_path / str(seed), drawn, each=1, seed=seed)
     ran = work.ran(tmp_path, board)
     assert len(ran) > 600

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from committed_cases import matching, path_of
 
-from ember import boards, paths
+from ember import boards
 from ember.toolchain import emulator
 
 pytestmark = pytest.mark.qemu
-CASES = paths.root() / "tests" / "cases"
 APP = Path(__file__).with_name("equal.c")
 ROUNDS = 32  # of APP
 M4, M55 = "mps2-an386", "mps3-an547"
@@ -23,7 +23,7 @@ FORMS = (
     *(("host-dsp", False), ("host-mve", False), (M4, False), (M4, True)),
     *((M55, False), (M55, True)),
 )
-INT8 = sorted(path.name for path in CASES.glob("int8_*"))
+INT8 = [path.stem for path in matching("int8_*")]
 FEW = ("int8_ds_cnn_small_m4", "int8_unet_small_m55")
 # Sums of floats are in another order in each variant: only their own core is compared.
 FLOATS = ("model_lenet_small", "model_gru_small", "model_mlp_int8_small")
@@ -34,7 +34,7 @@ def answers(name: str, board: str, folder: Path, *, prepared: bool = False) -> s
     found = boards.load(board)
     if not emulator.available(found):
         pytest.skip(f"{found.runner.binary} is not installed")
-    words = [CASES / name / "model.pte", "--app", APP, "--board", board]
+    words = [path_of(name), "--app", APP, "--board", board]
     words += ["--out", folder / f"{board}-{prepared}", *["--prepared"] * prepared]
     done = subprocess.run(
         [sys.executable, "-m", "ember", "run", *map(str, words)],
@@ -52,11 +52,7 @@ def answers(name: str, board: str, folder: Path, *, prepared: bool = False) -> s
 @pytest.mark.broad
 @pytest.mark.parametrize(
     "name",
-    [
-        one if one in FEW else pytest.param(one, marks=pytest.mark.long)
-        for one in INT8
-        if (CASES / one / "model.pte").is_file()
-    ],
+    [one if one in FEW else pytest.param(one, marks=pytest.mark.long) for one in INT8],
 )
 def test_int8_is_the_same_everywhere(name: str, tmp_path: Path) -> None:
     portable = answers(name, "host", tmp_path)

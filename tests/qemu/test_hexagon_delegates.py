@@ -19,9 +19,10 @@ from delegate_layers import (
 )
 from vector_packets import outcomes, packets, slower, with_and_without
 
-from ember import boards, build, cases
+from ember import boards, cases
 from ember.cases import inputs
 from ember.files.tensors import DType
+from ember.firmware import build
 from ember.run import run
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
@@ -115,7 +116,7 @@ def write(graph: Delegate, folder: Path) -> None:
     folder.mkdir()
     path = folder / "model.pte"
     path.write_bytes(graph.written())
-    built = build.build(path, "host", out=folder.parent / "built" / folder.name)
+    built = build(path, "host", out=folder.parent / "built" / folder.name)
     method = built.methods[0]
     random = np.random.default_rng(1)
     given = [

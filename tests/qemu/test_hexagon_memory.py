@@ -7,15 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from committed_cases import path_of
 
-from ember import boards, build, paths
+from ember import boards, paths
 from ember.cases import inputs
+from ember.firmware import Built, build
 from ember.run import run
 from ember.toolchain import emulator
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
-_CASE = paths.root() / "tests" / "cases" / "int8_ds_cnn_small_m4"
+_CASE = path_of("int8_ds_cnn_small_m4")
 _BASE = 0x3000_0000
 
 
@@ -34,7 +36,7 @@ def board(folder: Path, size: str) -> str:
     return str(path)
 
 
-def memories(built: build.Built) -> dict[str, int]:
+def memories(built: Built) -> dict[str, int]:
     """Bytes of planned tensors, scratch among them, by memory."""
     found: dict[str, int] = {}
     for region in built.plan["regions"]:
@@ -44,7 +46,7 @@ def memories(built: build.Built) -> dict[str, int]:
     return found
 
 
-def outputs(built: build.Built) -> run.RunLog:
+def outputs(built: Built) -> run.RunLog:
     given = inputs.of_case(_CASE, None)
     assert given is not None
     return run.run(built, inputs.lay_out(built.methods[0], given.given))
@@ -54,9 +56,9 @@ def test_scratch_lies_in_the_named_memory_and_results_stay(tmp_path: Path) -> No
     name = board(tmp_path, "256K")
     if not emulator.available(boards.load(name)):
         pytest.skip("qemu-hexagon is not installed")
-    built = build.build(_CASE, name, out=tmp_path / "out")
+    built = build(_CASE, name, out=tmp_path / "out")
     assert list(memories(built)) == ["vtcm"]
-    plain = build.build(_CASE, "hexagon-v68", out=tmp_path / "plain")
+    plain = build(_CASE, "hexagon-v68", out=tmp_path / "plain")
     assert list(memories(plain)) == ["ram"]
     log, expected = outputs(built), outputs(plain)
     np.testing.assert_array_equal(log.arrays()[0], expected.arrays()[0])
@@ -67,5 +69,5 @@ def test_what_does_not_fit_lies_in_the_other_memory(tmp_path: Path) -> None:
     name = board(tmp_path, "1K")
     if not emulator.available(boards.load(name)):
         pytest.skip("qemu-hexagon is not installed")
-    found = memories(build.build(_CASE, name, out=tmp_path / "out"))
+    found = memories(build(_CASE, name, out=tmp_path / "out"))
     assert found["vtcm"] <= 1024 < found["ram"]

@@ -43,6 +43,7 @@ def test_runtime_and_kernels_link_as_a_shared_object(tmp_path):
     sources = [
         *sorted(root.glob("runtime_c/src/*.c")),
         *sorted(root.glob("kernels/cortex_m/*_hvx.c")),
+        *sorted(root.glob("kernels/engine/hvx/*.c")),
     ]
     includes = [f"-I{root / folder}" for folder in FOLDERS]
     clang = tools.path("clang-19")

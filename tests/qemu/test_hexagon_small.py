@@ -3,8 +3,8 @@ no more packets than portable C."""
 
 from __future__ import annotations
 
+import committed_cases
 import pytest
-from committed import INT8_LAYERS, OPERATORS
 from vector_packets import slower, with_and_without
 
 from ember import cases
@@ -23,7 +23,8 @@ def most(name: str, before: int) -> float:
 
 
 def test_small_layers_take_no_more_packets_than_portable_c() -> None:
-    pools = [folder / "pools" for folder in OPERATORS if folder.name == "numpy"]
-    vectors, portable = with_and_without(cases.find([*INT8_LAYERS, *pools]))
+    pools = committed_cases.script(committed_cases.NUMPY / "pools.py")
+    layers = committed_cases.of_dialect("cortex_m::")
+    vectors, portable = with_and_without(cases.find([*layers, pools]))
     assert len(vectors) > 150
     assert slower(vectors, portable, most) == []

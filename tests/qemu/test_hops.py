@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 
-from ember import boards, cases, paths
+from ember import boards, cases
 from ember.run import testing
 
 pytestmark = pytest.mark.qemu
@@ -22,7 +23,7 @@ M4, M55, A64 = "mps2-an386", "mps3-an547", "qemu-a64"
 
 def output(name: str, board: str, kind: str = "") -> np.ndarray:
     """The first outputs of all calls, one after the other in time."""
-    (place,) = cases.find([paths.root() / "tests" / "cases" / f"bundle_{name}{kind}"])
+    (place,) = cases.find([path_of(f"bundle_{name}{kind}")])
     given, _ = testing.outputs(cases.read(place), boards.load(board))
     return np.concatenate([call[0].array for call in given], axis=TIME[name])
 

@@ -6,13 +6,15 @@ import re
 from pathlib import Path
 
 import pytest
+from committed_cases import path_of
 
-from ember import build, cli, paths
-from ember.build.stack.interrupts import Interrupts
+from ember import cli
 from ember.errors import SdkError
+from ember.firmware import Built, Options, build
+from ember.firmware.stack.ports import Interrupts
 from ember.toolchain import emulator
 
-MLP = paths.root() / "tests" / "cases" / "model_mlp_small"
+MLP = path_of("model_mlp_small")
 M4 = "mps2-an386"
 pytestmark = pytest.mark.qemu
 
@@ -114,12 +116,12 @@ def written(folder: Path, text: str, table: str, kind: str, first: str) -> Path:
     return path
 
 
-def made(app: Path, board: str = M4, declared: Interrupts | None = None) -> build.Built:
-    options = build.Options(app=app, interrupts=declared or Interrupts())
-    return build.build(MLP, board, options=options)
+def made(app: Path, board: str = M4, declared: Interrupts | None = None) -> Built:
+    options = Options(app=app, interrupts=declared or Interrupts())
+    return build(MLP, board, options=options)
 
 
-def used(built: build.Built) -> int:
+def used(built: Built) -> int:
     """What a run used of its stack. Counting makes the time of its interrupts exact."""
     result = emulator.run(built.board, built.firmware, timeout_s=60)
     assert result.exit_code == 0, result.text

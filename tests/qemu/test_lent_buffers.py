@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import committed
 import pytest
 
-from ember import build, cli, paths, program
+from ember import cli, program
+from ember.firmware import Options, build
 from ember.program import Program, Tensor
 from ember.toolchain import emulator
 
-CASES = paths.root() / "tests" / "cases"
 APP = Path(__file__).parent / "apps" / "lent_buffer.c"
 pytestmark = pytest.mark.qemu
 
 
 def without_memory(case: str, name: str, folder: Path) -> Path:
     """The case, its buffer `name` without planned memory."""
-    made = folder / case
-    shutil.copytree(CASES / case, made)
+    made = committed.copied(case, folder / case)
     file = made / "model.pte"
     file.write_bytes(program.write(_lent(program.parse(file.read_bytes()), name)))
     return made
@@ -55,8 +54,8 @@ def test_firmware_has_memory_for_them(
 @pytest.mark.parametrize("board", ["host", "mps2-an386"])
 def test_an_application_lends_it(board: str, tmp_path: Path) -> None:
     lent = without_memory("special_counter_named", "total", tmp_path)
-    options = build.Options(app=APP, caller_io=True)
-    built = build.build(lent, board, out=tmp_path / "out", options=options)
+    options = Options(app=APP, caller_io=True)
+    built = build(lent, board, out=tmp_path / "out", options=options)
     assert "total" not in str(built.plan["regions"])
     said = emulator.run(built.board, built.firmware).check(APP.name).text
     assert said == "each its own\n"
@@ -66,5 +65,5 @@ def test_prepared_firmware_takes_them(tmp_path: Path) -> None:
     lent = without_memory("special_counter_named", "total", tmp_path)
     words = ["test", str(lent), "--board", "mps2-an386"]
     assert cli.main([*words, "--json", str(tmp_path / "facts.json")]) == 0
-    options = build.Options(prepared=True)
-    build.build(lent, "mps2-an386", out=tmp_path / "out", options=options)
+    options = Options(prepared=True)
+    build(lent, "mps2-an386", out=tmp_path / "out", options=options)

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 
-from ember import build, cases, paths
-from ember.build.jobs import Options
+from ember import cases
 from ember.cases import inputs
+from ember.firmware import build
+from ember.firmware.jobs import Options
 from ember.run import run
 from ember.toolchain import emulator
 
-CASES = paths.root() / "tests" / "cases"
 pytestmark = pytest.mark.qemu
 
 # Fills what was lent before each of three runs; then loads again.
@@ -70,15 +71,15 @@ int main(void) {{
 
 @pytest.mark.parametrize("name", ["xnnpack_resnet8", "xnnpack_two_delegates"])
 def test_outputs_are_right_and_certified(name: str, tmp_path: Path) -> None:
-    case = cases.read(cases.Found(name, CASES / name))
-    built = build.build(CASES / name, "qemu-a64", out=tmp_path / "built")
+    case = cases.read(cases.Found(name, path_of(name)))
+    built = build(path_of(name), "qemu-a64", out=tmp_path / "built")
     reused = built.plan["payloads"]["reused"]
     rows = {row["place"]: row for row in built.certificate["rows"]}
     assert rows["ember_temp"]["linked"] == reused > 0
     rest = rows["ember_temp_rest"]["linked"] if "ember_temp_rest" in rows else 0
     assert reused + rest == built.plan["scratch"]
     first = case.runs[0]
-    given = inputs.of_case(CASES / name)
+    given = inputs.of_case(path_of(name))
     assert given is not None
     laid = inputs.lay_out(built.methods[0], given.given)
     log = run.run(built, laid, trace=True)  # runs twice
@@ -95,8 +96,8 @@ def test_runs_stay_right_and_a_second_load_is_refused(tmp_path: Path) -> None:
     app = tmp_path / "app.c"
     app.write_text(MAIN.format(name="xnnpack_resnet8"))
     options = Options(app=app, messages=True)
-    built = build.build(
-        CASES / "xnnpack_resnet8", "qemu-a64", out=tmp_path / "built", options=options
+    built = build(
+        path_of("xnnpack_resnet8"), "qemu-a64", out=tmp_path / "built", options=options
     )
     said = emulator.run(built.board, built.firmware).check("lending").text
     assert "loaded before; scratch has since overwritten its payloads" in said

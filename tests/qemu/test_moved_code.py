@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import yaml
+from committed_cases import path_of
 
-from ember import boards, cli, paths
+from ember import boards, cli
 from ember.toolchain import elf
 
-CASES = paths.root() / "tests" / "cases"
-M55 = CASES / "int8_ds_cnn_small_m55"
-M4 = CASES / "int8_ds_cnn_small_m4"
+M55 = path_of("int8_ds_cnn_small_m55")
+M4 = path_of("int8_ds_cnn_small_m4")
 K = 1024
 KERNELS = {  # that M55 calls
     "dequantize_per_tensor_f32_mve",
@@ -164,7 +164,7 @@ def test_a_board_that_runs_code_from_one_memory_is_told(
     board: str, memory: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     moved(memory, "*")
-    model = CASES / "model_mlp_small"
+    model = path_of("model_mlp_small")
     assert cli.main(["build", str(model), "--board", board]) == 1
     said = " ".join(capsys.readouterr().err.split())
     assert f"all code of {board} runs from one memory" in said
@@ -254,7 +254,7 @@ def test_more_of_a_memory_has_room_for_more_code(
     assert "--what-if itcm=+" in said
 
 
-@pytest.mark.parametrize("model", [M4, CASES / "model_ds_cnn_small"])
+@pytest.mark.parametrize("model", [M4, path_of("model_ds_cnn_small")])
 def test_the_estimate_is_near_the_cycles_of_the_emulated_run(model: Path) -> None:
     """docs/memory.md: half to twice of what `ember profile --cycles` says."""
     base = boards.load("mps2-an386")

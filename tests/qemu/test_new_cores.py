@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import yaml
 
-from ember import build, cases, paths
+from ember import cases, paths
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import Options, build
 from ember.run import run
 
 CASE = paths.root() / "examples" / "models" / "digits" / "case"
@@ -45,8 +46,8 @@ def outputs_agree(board: Path, folder: Path, toolchain: str | None = None) -> No
     case = cases.read(cases.Found(CASE.name, CASE))
     given = inputs.of_case(CASE)
     assert given is not None
-    options = build.Options(toolchain=toolchain)
-    built = build.build(CASE, str(board), out=folder, options=options)
+    options = Options(toolchain=toolchain)
+    built = build(CASE, str(board), out=folder, options=options)
     log = run.run(built, inputs.lay_out(built.methods[0], given.given), trace=False)
     for output, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
         assert isinstance(wanted, cases.CaseTensor)
@@ -72,13 +73,14 @@ def test_it_runs_by_clang(tmp_path: Path, cpu: str) -> None:
 
 
 def test_a_core_that_no_compiler_of_the_toolchain_knows(tmp_path: Path) -> None:
-    board = board_of(tmp_path, "cortex-m85", toolchains=["arm-gnu"])
+    unknown = {"flags": f"-mcpu=cortex-m999 {SOFT}", "toolchains": ["arm-gnu"]}
+    board = board_of(tmp_path, "cortex-m85", **unknown)
     with pytest.raises(SdkError, match="arm-none-eabi-gcc does not support") as error:
-        build.build(CASE, str(board), out=tmp_path / "out")
+        build(CASE, str(board), out=tmp_path / "out")
     assert "write `toolchains: [arm-llvm]`" in str(error.value)
 
 
 def test_a_core_that_is_no_cortex_m(tmp_path: Path) -> None:
     board = board_of(tmp_path, "cortex-m7", flags=f"-mcpu=cortex-a7 {SOFT}")
     with pytest.raises(SdkError, match="is not a Cortex-M"):
-        build.build(CASE, str(board), out=tmp_path / "out")
+        build(CASE, str(board), out=tmp_path / "out")

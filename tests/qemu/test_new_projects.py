@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, cli, paths
+from ember import boards, cli, paths
+from ember.firmware import Options
 from ember.packaging import manifests, new, sources
 from ember.toolchain import emulator
 
@@ -53,7 +54,7 @@ def test_cmake(board: str, command: Path, tmp_path: Path) -> None:
     execute("cmake", "-B", "build", "-G", "Ninja", python, cwd=folder)
     execute("cmake", "--build", "build", cwd=folder)
     said = execute("ctest", "--test-dir", "build", "-V", cwd=folder)
-    assert "100% tests passed, 0 tests failed out of 1" in said
+    assert "100% tests passed, 0 tests failed out of 2" in said
     lines = [line.removeprefix("1: ") for line in said.splitlines()]
     at = lines.index("executed")
     assert lines[at + 1 : at + 6] == SCORES
@@ -82,7 +83,7 @@ target_link_options(app PRIVATE -T${CMAKE_SOURCE_DIR}/own.ld -nostartfiles
 def test_a_package_in_cmake(tmp_path: Path) -> None:
     """With a compiler, a script and start-up code of the project, from C++."""
     board = boards.load("mps2-an386")
-    files = sources.write([DIGITS], board, tmp_path / "ember", build.Options())
+    files = sources.write([DIGITS], board, tmp_path / "ember", Options())
     manifests.write(tmp_path / "ember", ["cmake"], files)
     (tmp_path / "CMakeLists.txt").write_text(APPLICATION)
     application = ROOT / "examples" / "firmware" / "once.c"

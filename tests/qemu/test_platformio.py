@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from ember import boards, build, paths
+from ember import boards, paths
+from ember.firmware import Options
 from ember.packaging import new, platformio, sources
 
 ROOT = paths.root()
@@ -218,7 +219,7 @@ def test_a_board_that_only_platformio_knows(own: Path, pio: Pio) -> None:
 def test_sources_that_were_packed_before(own: Path, pio: Pio) -> None:
     """Then neither Ember nor its Python is needed."""
     board = boards.load("mps2-an386")
-    sources.write([DIGITS], board, own / "packed", build.Options())
+    sources.write([DIGITS], board, own / "packed", Options())
     (own / ".ember" / "python.json").unlink()
     (own / "platformio.ini").write_text(OWN_INI + "custom_ember_sources = packed\n")
     assert "SUCCESS" in pio(own, "run", EMBER_PYTHON="/nowhere/python")

@@ -6,17 +6,19 @@ import json
 import re
 from pathlib import Path
 
+import compilers
 import numpy as np
 import pytest
+from committed_cases import matching, path_of
 
-from ember import build, cli, paths
+from ember import cli
 from ember.cases import inputs
 from ember.errors import SdkError
-from ember.kernels.rules import Rules
+from ember.firmware import Options, build
 from ember.run import run
+from ember.select.rules import Rules
 
 pytestmark = pytest.mark.qemu
-CASES = paths.root() / "tests" / "cases"
 M4, M55, HEXAGON = "mps2-an386", "mps3-an547", "hexagon-v68"
 # Bytes of code, constants and .data with the weights elsewhere. Kernels with DSP and
 # Helium are made for cycles, where bytes of their inner loops are well spent.
@@ -29,6 +31,8 @@ CODE = {
 OTHERS = (
     ("int8_mobilenet_small_m55", M4),  # exported for another core
     ("int8_lstm_small_m55", M55),
+    ("executorch_1_2_network", M4),  # other lists of arguments
+    ("executorch_1_5_layers", M55),  # images (N, H, W, C)
     ("model_lenet_small", M55),
     ("op_add_s16", M4),  # states point to tables of their kernels
     ("special_three_memories", M55),
@@ -50,10 +54,10 @@ MORE = (
 
 
 def made(name, board, tmp_path, *, prepared):
-    options = build.Options(prepared=prepared)
+    options = Options(prepared=prepared)
     folder = tmp_path / f"{name}-{board}-{prepared}"
-    built = build.build(CASES / name, board, out=folder, options=options)
-    given = inputs.of_case(CASES / name, None)
+    built = build(path_of(name), board, out=folder, options=options)
+    given = inputs.of_case(path_of(name), None)
     laid_out = inputs.lay_out(built.methods[0], given.given)
     return built, run.run(built, laid_out)
 
@@ -73,16 +77,18 @@ def made_twice(name, board, tmp_path):
 )
 def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
     (built, log), (before, reference) = made_twice(name, board, tmp_path)
-    assert log.execute <= reference.execute
+    if log.execute is not None:  # qemu-hexagon may be built without plugins
+        assert log.execute <= reference.execute
+        assert log.load < reference.load
     assert [node.kernel for node in log.nodes] == [
         node.kernel for node in reference.nodes
     ]
     after, size = built.sizes["size"], before.sizes["size"]
     code = after["code"] + after["rodata"] + after["data"]
-    assert code <= CODE.get((name, board), 0.75 * (size["code"] + size["rodata"]))
+    most = CODE.get((name, board), 0.75 * (size["code"] + size["rodata"]))
+    assert code <= most * compilers.slack()
     assert after["model"] < size["model"]  # without what describes the program
     assert after["arena"] < size["arena"]
-    assert log.load < reference.load
     # Loading may take less of the stack than executing.
     assert built.certificate["stack"]["bound"] <= before.certificate["stack"]["bound"]
 
@@ -90,7 +96,7 @@ def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
 @pytest.mark.long
 @pytest.mark.parametrize(
     "name",
-    sorted({path.name for path in CASES.glob("xnnpack_*")} - {"xnnpack_mlp_dynamic"}),
+    sorted({path.stem for path in matching("xnnpack_*")} - {"xnnpack_mlp_dynamic"}),
 )
 def test_no_node_of_a_delegate_writes_to_its_graph(name, tmp_path):
     """It lies in flash there, where the emulator has a fault."""
@@ -133,7 +139,7 @@ def said_by_build(words, capsys):
 
 def test_a_build_says_what_preparing_would_save(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    words = [CASES / "int8_resnet8_small_m4", "--board", M4]
+    words = [path_of("int8_resnet8_small_m4"), "--board", M4]
     said, loaded = said_by_build(words, capsys)
     assert " bytes less of code, " in said.split("--prepared: ")[1]
     told, prepared = said_by_build([*words, "--prepared"], capsys)
@@ -153,7 +159,7 @@ def test_nothing_is_said_where_something_speaks_against_it(
     name, board, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.chdir(tmp_path)
-    said, answer = said_by_build([CASES / name, "--board", board], capsys)
+    said, answer = said_by_build([path_of(name), "--board", board], capsys)
     assert "would take" not in said
     assert answer["prepared_saves"] == {}
 
@@ -203,7 +209,7 @@ def test_what_nobody_wrote_is_zero(tmp_path):
     (library / "gaps.c").write_text(GAPS)
     (library / "kernels.yaml").write_text("[{op: add.out, kernels: [gaps]}]\n")
     rules = Rules(folders=(library,))
-    options = build.Options(prepared=True, rules=rules)
-    build.build(CASES / "op_add", M4, out=tmp_path / "out", options=options)
+    options = Options(prepared=True, rules=rules)
+    build(path_of("op_add"), M4, out=tmp_path / "out", options=options)
     constants = (tmp_path / "out" / "4-package" / "model_data.c").read_text()
     assert "state_0_0[5] = {0, 0, 0, 0, 3};" in constants

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from committed_cases import path_of
 
-from ember import cli, paths
+from ember import cli
 
-CASES = paths.root() / "tests" / "cases"
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
@@ -20,7 +20,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def profiled(name: str, board: str, *options: str) -> dict[str, Any]:
-    words = ["profile", str(CASES / name), "--board", board, "--json", "profile.json"]
+    words = ["profile", str(path_of(name)), "--board", board, "--json", "profile.json"]
     assert cli.main([*words, *options]) == 0
     facts: dict[str, Any] = json.loads(Path("profile.json").read_text())
     return facts
@@ -62,7 +62,7 @@ def test_cycles_of_nodes_inside() -> None:
 
 
 def test_runs_have_them_too(tmp_path: Path) -> None:
-    words = ["run", str(CASES / "xnnpack_mlp_qd8"), "--board", "qemu-a64"]
+    words = ["run", str(path_of("xnnpack_mlp_qd8")), "--board", "qemu-a64"]
     assert cli.main([*words, "--json", "run.json"]) == 0
     nodes = json.loads(Path("run.json").read_text())["nodes"]
     within = [inside for node in nodes for inside in node["inside"]]

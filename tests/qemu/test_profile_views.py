@@ -10,14 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import committed
 import pytest
 from browser import BROWSER, browser
+from committed_cases import path_of
 from html_pages import Page, needs_nothing
 
-from ember import cli, paths, program
+from ember import cli, program
 from ember.toolchain import elf
 
-CASES = paths.root() / "tests" / "cases"
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
@@ -36,7 +37,7 @@ class Views:
 
 
 def profiled(folder: Path, name: str, board: str, *options: str) -> Views:
-    words = ["profile", str(CASES / name), "--board", board, *options]
+    words = ["profile", str(path_of(name)), "--board", board, *options]
     files = {view: str(folder / view) for view in ("json", "trace")}
     files |= {"model-explorer": str(folder / "nodes"), "out": str(folder / "build")}
     files["html"] = str(folder / "page.html")
@@ -146,7 +147,7 @@ def test_places_are_those_of_the_firmware(network: Views) -> None:
 
 def test_memory_over_time_is_that_of_the_plan(network: Views, tmp_path: Path) -> None:
     plan = tmp_path / "plan.json"
-    words = ["plan", str(CASES / "model_resnet8_small"), "--board", "mps2-an386"]
+    words = ["plan", str(path_of("model_resnet8_small")), "--board", "mps2-an386"]
     assert cli.main([*words, "--json", str(plan)]) == 0
     (method,) = json.loads(plan.read_text())["methods"]
     details = network.facts["details"]
@@ -248,7 +249,7 @@ def test_nodes_of_a_delegate_lie_within_it(delegated: Views) -> None:
 
 
 def test_node_data_are_of_the_program_as_it_was_read(network: Views) -> None:
-    method = program.read(CASES / "model_resnet8_small" / "model.pte").methods[0]
+    method = committed.program_of("model_resnet8_small").methods[0]
     assert list(network.node_data) == ["forward"]
     data = network.node_data["forward"]
     known = {f"forward_0_{index}" for index in range(len(method.instructions))}
@@ -278,7 +279,7 @@ def test_node_data_of_delegates_have_graphs_of_their_own(delegated: Views) -> No
     origins = delegated.facts["details"]["origins"]
     for graph, data in graphs.items():
         file, _, key = graph.partition("::")
-        assert file == "model.pte"
+        assert file == "xnnpack_mlp_qd8.bpte"
         inner = {k: result["value"] for k, result in data["results"].items()}
         of_call = [
             row for row in rows if f"forward_0_{origins[row['nodes'][0]]}" == key

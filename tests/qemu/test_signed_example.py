@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from committed_cases import path_of
 
 from ember import cli, paths
 
@@ -78,10 +79,16 @@ def device(
     return start
 
 
-def sign(device: Callable[[Path], str], target: Path, version: int, *more: str) -> None:
+def sign(
+    device: Callable[[Path], str],
+    target: Path,
+    version: int,
+    *more: str,
+    model: Path = MODEL,
+) -> None:
     key = device.key  # type: ignore[attr-defined]
     words = ("--key", key, "--version", version, "--out", target)
-    ember("sign", MODEL, *words, *(more or ("--purpose", "digits")))
+    ember("sign", model, *words, *(more or ("--purpose", "digits")))
 
 
 def test_updates(device: Callable[[Path], str], tmp_path: Path) -> None:
@@ -98,6 +105,11 @@ def test_updates(device: Callable[[Path], str], tmp_path: Path) -> None:
     content[-1] ^= 1
     update.write_bytes(content)
     assert device(tmp_path) == refused
+    sign(device, update, 5)
+    content = bytearray(update.read_bytes())
+    content[5] = 3 - content[5]  # the other algorithm
+    update.write_bytes(content)
+    assert device(tmp_path) == refused
     sign(device, update, 5, "--purpose", "other")
     assert device(tmp_path) == refused
     other = tmp_path / "other.pem"
@@ -106,6 +118,17 @@ def test_updates(device: Callable[[Path], str], tmp_path: Path) -> None:
     assert device(tmp_path).splitlines()[2] == "runs version 4"
     shutil.copy(MODEL, factory)
     assert "nothing to run" in device(tmp_path)
+
+
+@pytest.mark.parametrize("case", ["special_ptd", "special_ptd_two_files"])
+def test_an_update_with_data_files(
+    device: Callable[[Path], str], case: str, tmp_path: Path
+) -> None:
+    sign(device, tmp_path / "factory.signed", 4)
+    model = path_of(case)
+    sign(device, tmp_path / "update.signed", 5, model=model)
+    said = "runs version 4\nupdate: success\nruns version 5\nkept: success\n"
+    assert device(tmp_path) == said
 
 
 def test_a_library_that_there_is_not(tmp_path: Path) -> None:

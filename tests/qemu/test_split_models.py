@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import build
-from ember.build import project as projects
+from ember import cases
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import Built, Options, build
+from ember.firmware import project as projects
 from ember.run import run
 from ember.toolchain import elf, emulator
 
@@ -41,33 +41,32 @@ def mobilenet(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out / "model_mobilenet_v1"
 
 
-def built_for(case: Path, board: str, out: Path, rules: str = "") -> build.Built:
+def built_for(case: Path, board: str, out: Path, rules: str = "") -> Built:
     project = out / "ember.yaml"
     project.write_text(rules)
-    options = build.Options(steering=projects.load(project).steering)
-    return build.build(case, board, out=out / "build", options=options)
+    options = Options(steering=projects.load(project).steering)
+    return build(case, board, out=out / "build", options=options)
 
 
-def check_outputs(built: build.Built, case: Path) -> run.RunLog:
-    facts = json.loads((case / "case.json").read_text())
+def check_outputs(built: Built, case: Path) -> run.RunLog:
+    stated = cases.read(cases.Found(case.name, case))
     one = inputs.of_case(case)
     assert one is not None
     log = run.run(built, inputs.lay_out(built.methods[0], one.given))
-    names = facts["runs"][0]["outputs"]
-    for made, name in zip(log.arrays(), names, strict=True):
-        want = np.load(case / name)
-        np.testing.assert_allclose(made, want, rtol=facts["rtol"], atol=facts["atol"])
+    for made, want in zip(log.arrays(), stated.runs[0].outputs, strict=True):
+        assert isinstance(want, cases.CaseTensor)
+        np.testing.assert_allclose(made, want.array, stated.rtol, stated.atol)
     return log
 
 
-def planned(built: build.Built) -> dict[str, int]:
+def planned(built: Built) -> dict[str, int]:
     """Bytes of activations by memory."""
     regions = [one for one in built.plan["regions"] if one["role"] == "planned"]
     assert len({one["memory"] for one in regions}) == len(regions)
     return {one["memory"]: one["bytes"] for one in regions}
 
 
-def used(built: build.Built) -> dict[str, Any]:
+def used(built: Built) -> dict[str, Any]:
     return {one["name"]: one["used"] for one in built.plan["memories"]}
 
 
@@ -102,7 +101,7 @@ def test_copies_of_constants_are_right(mobilenet: Path, tmp_path: Path) -> None:
     assert log.arena == built.sizes["method_arena"]
 
 
-def counted(built: build.Built, case: Path) -> dict[str, int]:
+def counted(built: Built, case: Path) -> dict[str, int]:
     """Bytes that a run accesses in the emulator: of activations, constants, .."""
     program = elf.read(built.firmware)
     places: list[tuple[str, range]] = []
@@ -149,5 +148,5 @@ def test_netduinoplus2_is_refused_with_the_bytes(
     text = error.value.what
     assert "model_mobilenet_v1 does not fit netduinoplus2" in text
     assert "memory ram needs 3" in text
-    assert "more than the 196,608 it has" in text
+    assert "more than the 131,072 it has" in text
     assert "planned memory 1 of forward 294,912" in text

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 
-from ember import boards, cases, paths
+from ember import boards, cases
 from ember.cases import one_call
-from ember.export.signal import roots
+from ember.export.operators import roots
 from ember.run import testing
 
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
@@ -54,5 +55,5 @@ def test_magnitudes_have_the_same_bits(n: int, board: str, tmp_path) -> None:
 
 
 def test_a_front_end_has_the_same_bits() -> None:
-    path = paths.root() / "tests" / "cases" / "bundle_log_mel_stream"
+    path = path_of("bundle_log_mel_stream")
     assert bits(path, "host-mve") == bits(path, "host")

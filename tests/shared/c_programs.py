@@ -14,13 +14,12 @@ TESTS = ROOT / "tests/unit/c"
 SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
 CORE = sorted((ROOT / "runtime_c/src").glob("*.c"))
 BACKENDS = [ROOT / "backends/example.c"]
-_MOVEMENT = ("constant_pad_nd", "pad_common")
 _ENGINES = ("copy", "fill", "scalar", "element", "half", "strided")
-_ENGINES += ("view", "view_args", "parts")
+_ENGINES += ("view", "view_args", "parts", "pad_common")
 # What kernels.c needs.
 KERNELS = [
     ROOT / "kernels/prim/et_copy_index.c",
-    *(ROOT / f"kernels/movement/{name}.c" for name in _MOVEMENT),
+    ROOT / "kernels/movement/constant_pad_nd.c",
     *(ROOT / f"kernels/engine/{name}.c" for name in _ENGINES),
 ]
 TOPICS = sorted(path.stem for path in TESTS.glob("test_*.c"))

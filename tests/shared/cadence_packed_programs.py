@@ -8,7 +8,7 @@ from benchmarks.hvx_layers import Convolution
 from cadence_panel_programs import Layer, of_both_layouts, packed_for
 
 from ember.program import Program
-from ember.select import cadence_packed
+from ember.select.packed import KERNELS
 
 # Of either layout: rows of taps that are fours or end in zeros, taps beside the image
 # and across it, an odd number of outputs, strides, and pixels that are the columns.
@@ -27,4 +27,4 @@ LAYERS = of_both_layouts(_CONVOLUTIONS)
 
 def packed(layer: Layer) -> Program | None:
     """As if the kernel with DSP instructions were chosen for each call."""
-    return packed_for(layer, cadence_packed.KERNELS)
+    return packed_for(layer, KERNELS)

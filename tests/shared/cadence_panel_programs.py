@@ -11,12 +11,13 @@ from pathlib import Path
 from benchmarks import cadence_layers
 from benchmarks.hvx_layers import Convolution
 from panel_programs import needs
+from small_programs import KNOWN
 
 from ember import program
 from ember.model import Model
-from ember.plan import trim
+from ember.plan.replan import trimmed
 from ember.program import Program
-from ember.select import cadence_panels, panels
+from ember.select import panel_layers, prepack
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ LAYERS = of_both_layouts(_CONVOLUTIONS)
 
 def packed(layer: Layer) -> Program | None:
     """As if the kernel for Hexagon's vectors were chosen for each call."""
-    return packed_for(layer, cadence_panels.KERNELS)
+    return packed_for(layer, panel_layers.KERNELS)
 
 
 def packed_for(layer: Layer, kernels: Mapping[str, bool]) -> Program | None:
@@ -69,5 +70,5 @@ def packed_for(layer: Layer, kernels: Mapping[str, bool]) -> Program | None:
         replace(need, calls=tuple(replace(call, kernel=kernel) for call in need.calls))
         for need in needs(made)
     ]
-    after = panels.packed(made, chosen, {kernel})
-    return after and trim.trimmed(after)
+    after = prepack.with_panels(made, chosen, {kernel}, KNOWN)
+    return after and trimmed(after)

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
+import case_tables
 import pytest
+from committed_cases import path_of
 
 from ember import boards, cases
-from ember.cases import filters
+from ember.cases import picked
+from ember.program import Program
 from ember.run import testing
 from ember.run.testing import Outcome
 from ember.toolchain import emulator
 
-TESTS = Path(__file__).resolve().parents[1]
-CASES = TESTS / "cases"
-OPERATORS = [TESTS / "conformance" / "cases", TESTS / "conformance" / "numpy"]
-INT8_LAYERS = [TESTS / "conformance" / "cortex_m"]
+
+def program_of(name: str) -> Program:
+    """The program of a case."""
+    return cases.read(cases.Found(name, path_of(name))).program
+
+
+def copied(name: str, to: Path) -> Path:
+    """The case as a folder with files that a test may change."""
+    place = path_of(name)
+    to.mkdir(parents=True)
+    for data in place.glob("*.ptd"):
+        shutil.copy(data, to)
+    return case_tables.folder_of(cases.read(cases.Found(name, place)), to)
 
 
 def run(
@@ -27,7 +40,7 @@ def run(
     name = boards.load(board)
     if not emulator.available(name):
         pytest.skip(f"{name.runner.binary} is not installed")
-    wanted = filters.parse(expression)
+    wanted = picked.parse_filter(expression)
     found = [one for one in cases.find(folders) if wanted(one.name)]
     return testing.test(found, [name], jobs=1, settings=settings)
 

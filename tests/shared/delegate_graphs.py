@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from ember import program
-from ember.files import flat
+from ember.files import flat_writer
 from ember.files.flat import Record
 from ember.files.tensors import DType
-from ember.files.xnnpack import BACKEND, NO_VALUE
-from ember.files.xnnpack_schema import DATATYPE, GRAPH
+from ember.files.xnnpack import BACKEND, DATATYPE, GRAPH, NO_VALUE
 from ember.program import types
 
 _ALIGN = 16
 _NUMBERS = {name: number for number, name in DATATYPE.members.items()}
 _DTYPES = {"float32": DType.FLOAT32, "float16": DType.FLOAT16, "qint8": DType.INT8}
+_DTYPES["bfloat16"] = DType.BFLOAT16
 
 
 @dataclass
@@ -76,6 +76,12 @@ class Delegate:
     def constant(self, array: np.ndarray) -> int:
         self.constants.append(array.tobytes())
         return len(self.constants) - 1
+
+    def bf16_weights(self, *dims: int) -> int:
+        """Weights of bfloat16."""
+        numbers = self.random.normal(0, 1, dims).astype(np.float32)
+        halves = (numbers.view(np.uint32) >> 16).astype(np.uint16)
+        return self._value("bfloat16", dims, constant=self.constant(halves))
 
     def weights(self, *dims: int, axis: int = 0, bits: int = 8) -> int:
         """A scale per channel along `axis`."""
@@ -166,7 +172,7 @@ class Delegate:
             "mem_buffer_sizes": None,
             "constant_data": offsets,
         }
-        body = flat.write(graph, GRAPH, b"XN01").data
+        body = flat_writer.write(graph, GRAPH, b"XN01").data
         body += bytes(-len(body) % _ALIGN)
         places = (32, len(body), 32 + len(body), len(constants))
         head = struct.pack("<4x4sHIIIQ", b"XH00", 30, *places)

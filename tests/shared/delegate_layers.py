@@ -12,7 +12,7 @@ _KEEP_DIMS = 64  # of an output's dimensions, those of one element
 
 @dataclass(frozen=True)
 class Linear:
-    form: str  # qs8, qd8, qc4, qb4
+    form: str  # qs8, qd8, qc4, qb4, bf16
     rows: int
     inner: int
     columns: int
@@ -28,6 +28,8 @@ class Linear:
 
     def built(self) -> Delegate:
         graph = Delegate(seed=self.macs)
+        if self.form == "bf16":
+            return self._built_bf16(graph)
         static = self.form == "qs8"
         make = graph.static if static else graph.floats
         x = make(self.rows, self.inner)
@@ -44,6 +46,20 @@ class Linear:
             input1_id=x if static else graph.quantised(x),
             filter_id=weights,
             bias_id=(graph.bias if static else graph.float_bias)(self.columns),
+            output_id=y,
+        )
+        return graph
+
+    def _built_bf16(self, graph: Delegate) -> Delegate:
+        x = graph.floats(self.rows, self.inner, datatype="bfloat16")
+        y = graph.floats(self.rows, self.columns, datatype="bfloat16")
+        graph.inputs, graph.outputs = [x], [y]
+        graph.node(
+            "FullyConnected",
+            bounds=(-20.0, 20.0),
+            input1_id=x,
+            filter_id=graph.bf16_weights(self.columns, self.inner),
+            bias_id=graph.float_bias(self.columns),
             output_id=y,
         )
         return graph

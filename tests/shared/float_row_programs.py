@@ -118,33 +118,39 @@ class FloatNetwork(Network):
         return self.aten("mul", x, self.floats(1, self.sizes(x)[1], 1, 1), self.like(x))
 
     def max_pool(
-        self, x: int, kernel: int = 2, stride: int = 2, padding: int = 0
+        self,
+        x: int,
+        kernel: int = 2,
+        stride: int = 2,
+        padding: int = 0,
+        *,
+        ceil: bool = False,
     ) -> int:
-        y = self.like(x, self._pooled_sizes(x, kernel, stride, padding))
+        y = self.like(x, self.pooled(x, kernel, stride, padding, ceil=ceil))
         indices = self.image(self.sizes(y), DType.INT64)
         self.call(
             "aten::max_pool2d_with_indices", x, *self._window(kernel, stride, padding),
-            self.ints(1, 1), self.add(types.Bool(False)), y, indices,
+            self.ints(1, 1), self.add(types.Bool(ceil)), y, indices,
             self.add(types.TensorList((y, indices))),
         )  # fmt: skip
         self._without_copy_of_the_list()
         return y
 
     def avg_pool(
-        self, x: int, kernel: int = 2, stride: int = 2, padding: int = 0
+        self,
+        x: int,
+        kernel: int = 2,
+        stride: int = 2,
+        padding: int = 0,
+        *,
+        ceil: bool = False,
     ) -> int:
-        y = self.like(x, self._pooled_sizes(x, kernel, stride, padding))
+        y = self.like(x, self.pooled(x, kernel, stride, padding, ceil=ceil))
         return self.aten(
             "avg_pool2d", x, *self._window(kernel, stride, padding),
-            self.add(types.Bool(False)), self.add(types.Bool(True)),
+            self.add(types.Bool(ceil)), self.add(types.Bool(True)),
             self.add(types.Null()), y,
         )  # fmt: skip
-
-    def _pooled_sizes(
-        self, x: int, kernel: int, stride: int, padding: int
-    ) -> list[int]:
-        n, c, *sides = self.sizes(x)
-        return [n, c, *((side + 2 * padding - kernel) // stride + 1 for side in sides)]
 
     def cat(self, *images: int) -> int:
         n, _, *sides = self.sizes(images[0])

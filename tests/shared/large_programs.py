@@ -143,6 +143,18 @@ def chain(count: int) -> types.Program:
     return made.program([now])
 
 
+def images(count: int) -> types.Program:
+    """Images that can be made row by row, and sums with those around three calls."""
+    made, shape = _Writer(), (1, 2, 8, 8)
+    now = made.input(*shape)
+    while len(made.calls) < count:
+        around = now
+        for _ in range(3):
+            now = made.relu(now, *shape)
+        now = made.add_of(now, around, *shape)
+    return made.program([now])
+
+
 def residual(count: int) -> types.Program:
     """Blocks of views, sums with what went around them, and constants."""
     made, numbers = _Writer(), random.Random(20)
@@ -278,6 +290,7 @@ def _floats(numbers: random.Random, count: int) -> bytes:
 
 SHAPES: Mapping[str, Callable[[int], types.Program]] = {
     "chain": chain,
+    "images": images,
     "residual": residual,
     "dense": dense,
     "stack": stack,

@@ -20,8 +20,8 @@ import flatbuffers
 from flatbuffers import number_types
 
 from ember import program
-from ember.files import flat
-from ember.files.flat.tables import U8, Enum, Scalar, Table, Text, Union, Vector
+from ember.files import flat, flat_writer
+from ember.files.flat import U8, Enum, Scalar, Table, Text, Union, Vector
 from ember.program import writer
 
 MOST_SHARED = 24  # bytes
@@ -34,11 +34,11 @@ def write(
     identifier: bytes,
     *,
     aligns: dict[str, int] | None = None,
-) -> flat.Written:
-    """What ember.flat.write() is, by the package."""
+) -> flat_writer.Written:
+    """What ember.files.flat_writer.write() is, by the package."""
     builder = flatbuffers.Builder(1024)
     builder.Finish(_Records(builder, aligns or {}).table(root, record), identifier)
-    return flat.Written(bytes(builder.Output()), int(builder.minalign))
+    return flat_writer.Written(bytes(builder.Output()), int(builder.minalign))
 
 
 class _Records:
@@ -120,12 +120,12 @@ def _flags(kind: Scalar) -> Any:
 def rewritten(path: Path) -> bytes:
     """A program, written by the package."""
     content = program.read(path)
-    own = writer.flat.write
+    original = writer.flat_writer.write
     try:
-        writer.flat.write = write  # type: ignore[attr-defined]
+        writer.flat_writer.write = write  # type: ignore[attr-defined]
         return program.write(content)
     finally:
-        writer.flat.write = own  # type: ignore[attr-defined]
+        writer.flat_writer.write = original  # type: ignore[attr-defined]
 
 
 def main(version: str, *words: str) -> None:

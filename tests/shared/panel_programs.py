@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 from row_programs import Network
+from small_programs import KNOWN
 
 from ember.model import Model
-from ember.plan import trim
+from ember.plan.replan import trimmed
 from ember.program import Program
-from ember.select import panels
+from ember.select import prepack
 from ember.select.resolve import Call, MethodNeeds
 
 
@@ -83,10 +84,10 @@ def needs(program: Program) -> list[MethodNeeds]:
 
 def _kernel(operator: str) -> str:
     name = operator.removeprefix("cortex_m::").removesuffix(".out") + "_hvx"
-    return name if name in panels.KERNELS else "other"
+    return name if name in prepack.KERNELS else "other"
 
 
 def packed(program: Program) -> Program:
-    after = panels.packed(program, needs(program), panels.KERNELS)
+    after = prepack.with_panels(program, needs(program), prepack.KERNELS, KNOWN)
     assert after is not None
-    return trim.trimmed(after)
+    return trimmed(after)

@@ -12,8 +12,8 @@ from small_programs import here
 from ember import program
 from ember.files.tensors import DType
 from ember.model import Model
-from ember.plan.passes import edit, rows
-from ember.program import Method, Program, types
+from ember.plan.passes import rows
+from ember.program import Method, Program, edit, types
 
 ORDER = (0, 2, 3, 1)
 
@@ -193,22 +193,28 @@ class Network:
         ]
 
     def max_pool(
-        self, x: int, kernel: int = 2, stride: int = 2, padding: int = 0
+        self,
+        x: int,
+        kernel: int = 2,
+        stride: int = 2,
+        padding: int = 0,
+        *,
+        ceil: bool = False,
     ) -> int:
-        y = self._pooled(x, kernel, stride, padding)
+        y = self.image(self.pooled(x, kernel, stride, padding, ceil=ceil))
         zero = self.zeros[y] = self.zeros[x]
         return self.call(
             "quantized_max_pool2d", x, *self._window(kernel, stride, padding),
-            self.ints(1, 1), self.add(types.Bool(False)), self.number(zero),
+            self.ints(1, 1), self.add(types.Bool(ceil)), self.number(zero),
             self.number(zero), self.number(-128), self.number(127), y,
         )  # fmt: skip
 
     def avg_pool(self, x: int, kernel: int = 2, stride: int = 2) -> int:
-        y = self._pooled(x, kernel, stride)
+        y = self.image(self.pooled(x, kernel, stride))
         return self.call(
             "quantized_avg_pool2d", x, *self._window(kernel, stride),
-            self.number(self.zeros[x]), self.number(1 << 30), self.number(1),
-            self.scratch(16), y,
+            self.add(types.Bool(False)), self.number(self.zeros[x]),
+            self.number(1 << 30), self.number(1), self.scratch(16), y,
         )  # fmt: skip
 
     def cat(self, *images: int) -> int:
@@ -219,10 +225,18 @@ class Network:
             "aten::cat", self.add(types.TensorList(images)), self.number(1), y
         )
 
-    def _pooled(self, x: int, kernel: int, stride: int, padding: int = 0) -> int:
+    def pooled(
+        self, x: int, kernel: int, stride: int, padding: int = 0, *, ceil: bool = False
+    ) -> tuple[int, ...]:
+        """The shape of a pool's result."""
         n, c, *sides = self.sizes(x)
-        out = ((side + 2 * padding - kernel) // stride + 1 for side in sides)
-        return self.image((n, c, *out))
+        rooms = [side + 2 * padding - kernel for side in sides]
+        floors = [room // stride + 1 for room in rooms]
+        if not ceil:
+            return (n, c, *floors)
+        starts = (len(range(-padding, side, stride)) for side in sides)
+        ceils = (-(-room // stride) + 1 for room in rooms)
+        return (n, c, *map(min, starts, ceils))
 
     def _window(self, kernel: int, stride: int, padding: int = 0) -> list[int]:
         return [

@@ -51,7 +51,7 @@ def unplaced(
 def with_region(model: Model, method: Method, region: Schedule) -> Program:
     made, order = unplaced(model, method, region)
     (new,) = made.methods
-    assert not [*check_rows.differences(method, made, new, order)]
+    assert not [*check_rows.differences(method, made, new, order, KNOWN)]
     plan = replan(new, KNOWN, check=False)
     placed = replace(made, methods=(plan.method,))
     assert check.problems(made, placed, KNOWN) == []

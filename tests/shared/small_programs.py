@@ -9,16 +9,15 @@ import numpy as np
 
 from ember import boards, kernels, program
 from ember.boards import Board
-from ember.build import runner
 from ember.files.tensors import DType
+from ember.firmware import runner
 from ember.kernels import KernelList
-from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan.passes.execute import Computer
 from ember.program import Method, Program, types
+from ember.select.rules import Rules
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = ROOT / "tests" / "cases"
 KNOWN = kernels.load()
 
 

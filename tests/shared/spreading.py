@@ -6,18 +6,20 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from committed_cases import path_of
+
 from ember import boards, program
 from ember import model as models
 from ember.boards import Board
-from ember.build import choosing, jobs, placing
-from ember.build.assumed import Assumed
+from ember.firmware import jobs
+from ember.firmware.pipeline import Pipeline
+from ember.firmware.placing import Assumed
 from ember.model.steering import Steering
 from ember.plan import check as plan_check
 from ember.plan import regions as plan
 from ember.plan.memories import Spread
 
-CASES = Path(__file__).resolve().parents[1] / "cases"
-RESNET = CASES / "model_resnet8_small"
+RESNET = path_of("model_resnet8_small")
 K = 1024
 STACK = 2 * K
 
@@ -52,7 +54,7 @@ def spread(
     options = jobs.Options(steering=steering or Steering(), passes=(), **more)
     found = tuple(models.read(path) for path in paths or (RESNET,))
     job = jobs.make(found, on, options, None)
-    return placing.place(job, choosing.choose(job), Assumed(STACK)).selected
+    return Pipeline(job).place(Assumed(STACK)).selected
 
 
 def plans(on: Board, made: Spread) -> list[plan.Plan]:

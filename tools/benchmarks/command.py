@@ -57,8 +57,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.set_defaults(command=None)
     commands = parser.add_subparsers(title="commands")
-    one = commands.add_parser("core", help="the runtime on Cortex-M4 and -M55")
-    _with_baseline(one).set_defaults(command=_core)
+    core = commands.add_parser("core", help="the runtime on Cortex-M4 and -M55")
+    _with_baseline(core).set_defaults(command=_core)
     small = commands.add_parser("int8", help="the committed int8 models on M4 and M55")
     _with_baseline(small).set_defaults(command=_int8)
     timed = commands.add_parser(
@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     beside = commands.add_parser(
         "cadence", help=f"its int8 layers beside those of cortex_m, for {_CADENCE}"
     )
-    beside.add_argument("--board", choices=dialects.BOARDS, help="this one alone")
+    beside.add_argument("--board", choices=dialects.BOARDS, help="only this board")
     beside.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     beside.add_argument(
         "--update", action="store_true", help="write the table of the page"
@@ -99,7 +99,7 @@ def _parser() -> argparse.ArgumentParser:
     wide.add_argument("--json", metavar="FILE", help="also as JSON; - is stdout")
     wide.set_defaults(command=_sme)
     steps = commands.add_parser("work", help="instructions for a step of work")
-    steps.add_argument("--board", choices=work.BOARDS, help="this one alone")
+    steps.add_argument("--board", choices=work.BOARDS, help="only this board")
     steps.add_argument(
         "--draws", type=int, default=work.DRAWS, help="for each program (%(default)s)"
     )
@@ -156,11 +156,11 @@ def _int8(options: argparse.Namespace, folder: Path) -> int:
     costs = int8.measure_small(folder)
     columns = (">execute", ">load", ">code", ">RAM", ">code, prepared")
     table = output.table("model", "core", *columns)
-    for one in costs:
-        figures = (one.execute, one.load, one.code, one.ram, one.prepared)
-        table.add_row(one.name, one.core, *(f"{figure:,}" for figure in figures))
+    for cost in costs:
+        figures = (cost.execute, cost.load, cost.code, cost.ram, cost.prepared)
+        table.add_row(cost.name, cost.core, *(f"{figure:,}" for figure in figures))
     output.console(options.json).print(table)
-    output.write_json([asdict(one) for one in costs], options.json)
+    output.write_json([asdict(cost) for cost in costs], options.json)
     if options.update:
         int8.write_baseline(costs)
     return _told(int8.worse(costs, int8.baseline()) if options.check else [])
@@ -171,11 +171,11 @@ def _cycles(options: argparse.Namespace, folder: Path) -> int:
     costs = measure(folder)
     columns = (">instructions", ">cycles", ">on its board", ">load")
     table = output.table("model", "core", *columns)
-    for one in costs:
-        figures = (one.instructions, one.execute, one.here, one.load)
-        table.add_row(one.name, one.core, *(f"{figure:,}" for figure in figures))
+    for cost in costs:
+        figures = (cost.instructions, cost.execute, cost.here, cost.load)
+        table.add_row(cost.name, cost.core, *(f"{figure:,}" for figure in figures))
     output.console(options.json).print(table)
-    output.write_json([asdict(one) for one in costs], options.json)
+    output.write_json([asdict(cost) for cost in costs], options.json)
     if options.update:
         cycles.write_baseline(costs)
     return _told(cycles.worse(costs, cycles.baseline()) if options.check else [])
@@ -185,10 +185,12 @@ def _hvx(options: argparse.Namespace, folder: Path) -> int:
     measure = hvx.measure_whole if options.whole else hvx.measure
     costs = measure(folder)
     table = output.table("layer or model", ">MACs", ">packets", ">MAC/packet")
-    for one in costs:
-        table.add_row(one.name, f"{one.macs:,}", f"{one.packets:,}", f"{one.each:.1f}")
+    for cost in costs:
+        table.add_row(
+            cost.name, f"{cost.macs:,}", f"{cost.packets:,}", f"{cost.each:.1f}"
+        )
     output.console(options.json).print(table)
-    output.write_json([asdict(one) for one in costs], options.json)
+    output.write_json([asdict(cost) for cost in costs], options.json)
     if options.update:
         hvx.write_baseline(costs)
     return _told(hvx.worse(costs, hvx.baseline()) if options.check else [])
@@ -201,14 +203,14 @@ def _cadence(options: argparse.Namespace, folder: Path) -> int:
     costs = dialects.measure(folder, names)
     columns = (">cortex_m", ">last", ">", ">first", ">")
     table = output.table("layer", "board", *columns)
-    for one in costs:
-        first = "" if one.first is None else f"{one.first:,}"
-        ratios = ("" if x is None else f"{x:.2f}" for x in one.ratios)
+    for cost in costs:
+        first = "" if cost.first is None else f"{cost.first:,}"
+        ratios = ("" if x is None else f"{x:.2f}" for x in cost.ratios)
         last_by, first_by = ratios
-        counts = (f"{one.cortex_m:,}", f"{one.last:,}", last_by, first, first_by)
-        table.add_row(one.layer, one.board, *counts)
+        counts = (f"{cost.cortex_m:,}", f"{cost.last:,}", last_by, first, first_by)
+        table.add_row(cost.layer, cost.board, *counts)
     output.console(options.json, columns=120).print(table)
-    output.write_json([asdict(one) for one in costs], options.json)
+    output.write_json([asdict(cost) for cost in costs], options.json)
     if options.update:
         path = paths.root() / _CADENCE
         page = markdown.merged(
@@ -225,19 +227,21 @@ def _work(options: argparse.Namespace, folder: Path) -> int:
     measured = {name: work.measure(name, others, options.jobs, texts) for name in names}
     figures = {name: work.of(outcomes) for name, outcomes in measured.items()}
     table = output.table("operator", *(f">{name}" for name in figures))
-    for operator in sorted({one for rows in figures.values() for one in rows}):
+    for operator in sorted(
+        {operator for rows in figures.values() for operator in rows}
+    ):
         values = [rows.get(operator) for rows in figures.values()]
         table.add_row(operator, *("" if x is None else f"{x:,g}" for x in values))
     output.console(options.json).print(table)
     output.write_json(figures, options.json)
-    found = []
+    sentences = []
     if options.check:
         known = work.factors()
         for name, outcomes in measured.items():
-            found += work.over(outcomes, known.get(name, {}))
+            sentences += work.over(outcomes, known.get(name, {}))
     if options.update:
         work.write(figures, some=bool(options.operators))
-    return _told(found)
+    return _told(sentences)
 
 
 def _rows(options: argparse.Namespace, folder: Path) -> int:
@@ -246,12 +250,12 @@ def _rows(options: argparse.Namespace, folder: Path) -> int:
     every = row_memory.tables()
     costs = row_memory.measure(folder, every, options.only)
     table = output.table("model", "type", "core", "rows", ">bytes", ">instructions")
-    for one in costs:
-        count = "" if one.instructions is None else f"{one.instructions:,}"
-        where = (one.model, one.type, one.core, one.mode)
-        table.add_row(*where, f"{one.bytes:,}", count)
+    for cost in costs:
+        count = "" if cost.instructions is None else f"{cost.instructions:,}"
+        where = (cost.model, cost.type, cost.core, cost.mode)
+        table.add_row(*where, f"{cost.bytes:,}", count)
     output.console(options.json, columns=120).print(table)
-    output.write_json([asdict(one) for one in costs], options.json)
+    output.write_json([asdict(cost) for cost in costs], options.json)
     if options.update:
         path = paths.root() / _MEMORY
         page = path.read_text(encoding="utf-8")
@@ -267,7 +271,7 @@ def _sme(options: argparse.Namespace, folder: Path) -> int:
     for row in report.sme_rows(products):
         table.add_row(*row)
     output.console(options.json, columns=100).print(table)
-    output.write_json([asdict(one) for one in products], options.json)
+    output.write_json([asdict(product) for product in products], options.json)
     return 0
 
 
@@ -286,10 +290,10 @@ def _sweep(options: argparse.Namespace, folder: Path) -> int:
     return 0
 
 
-def _told(found: list[str]) -> int:
-    for sentence in found:
+def _told(sentences: list[str]) -> int:
+    for sentence in sentences:
         print(f"bench: {sentence}", file=sys.stderr)
-    return 1 if found else 0
+    return 1 if sentences else 0
 
 
 def _show(figures: core.Figures, json_to: str | None) -> None:

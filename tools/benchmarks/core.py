@@ -22,12 +22,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ember import boards, build, paths
+from committed_cases import PROGRAMS, path_of
+
+from ember import boards
 from ember.boards import Board
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import build
 from ember.run import run
-from ember.toolchain import emulator, libraries, linker, linkmap, parts
+from ember.toolchain import emulator, footprint, libraries, linker, parts
 from ember.toolchain.emulator import Mark
 
 BOARDS = {"m4": "mps2-an386", "m55": "mps3-an547"}
@@ -56,7 +59,7 @@ class Bench:
 
     @property
     def archives(self) -> dict[str, int]:
-        return linkmap.archive_bytes(self.firmware.with_suffix(".map"))
+        return footprint.archive_bytes(self.firmware.with_suffix(".map"))
 
     @property
     def core(self) -> int:
@@ -87,16 +90,16 @@ def firmware(board: Board, folder: Path, kernel: str, length: int) -> Bench:
     place = folder / f"{kernel}{length}"
     place.mkdir(parents=True, exist_ok=True)
     shutil.copy(_FOLDER / "programs" / f"add{length}.pte", place / "program.pte")
-    data = next((paths.root() / "tests/cases/special_ptd").glob("*.ptd"))
+    data = PROGRAMS / "special_ptd.ptd"
     shutil.copy(data, place / "data.ptd")
     script = place / "linker.ld"
     script.write_text(linker.script(board), encoding="utf-8")
-    made = libraries.build(board, whole=False)
+    built = libraries.build(board, whole=False)
     names = ("core.c", "images.S", f"{kernel}.c")
     sources = [_FOLDER / "firmware" / name for name in names]
     target = place / "firmware.elf"
-    objects = made.compile(sources, place, [f"-I{place}"])
-    parts.of(made, objects).link(
+    objects = built.compile(sources, place, [f"-I{place}"])
+    parts.of(built, objects).link(
         objects,
         target,
         script=script,
@@ -126,7 +129,7 @@ def _load_per_call(board: str, folder: Path) -> float:
     counts = []
     for length in _CHAINS:
         path = _FOLDER / "programs" / f"add{length}.pte"
-        built = build.build(path, board, out=folder / path.stem)
+        built = build(path, board, out=folder / path.stem)
         zeros = inputs.zeros(built.methods[0])
         counts.append(run.run(built, zeros, trace=False).load or 0)
     return _slope(counts)
@@ -134,13 +137,13 @@ def _load_per_call(board: str, folder: Path) -> float:
 
 def _slope(counts: list[int]) -> float:
     short, long = counts
-    found = (long - short) / (_CHAINS[1] - _CHAINS[0])
-    return int(found) if found.is_integer() else found
+    slope = (long - short) / (_CHAINS[1] - _CHAINS[0])
+    return int(slope) if slope.is_integer() else slope
 
 
 def _method_arena(board: str, folder: Path) -> int:
-    case = paths.root() / "tests" / "cases" / "model_resnet8_small"
-    built = build.build(case, board, out=folder / case.name)
+    case = path_of("model_resnet8_small")
+    built = build(case, board, out=folder / case.stem)
     method = built.methods[0]
     calls = sum(len(chain.instructions) for chain in method.chains)
     if (calls, len(method.values)) != (_RESNET8_CALLS, _RESNET8_VALUES):
@@ -152,8 +155,8 @@ def _method_arena(board: str, folder: Path) -> int:
 
 
 def baseline() -> Figures:
-    found: Figures = json.loads(_BASELINE.read_text(encoding="utf-8"))
-    return found
+    figures: Figures = json.loads(_BASELINE.read_text(encoding="utf-8"))
+    return figures
 
 
 def write_baseline(figures: Figures) -> None:
@@ -162,13 +165,13 @@ def write_baseline(figures: Figures) -> None:
 
 def worse(figures: Figures, before: Figures) -> list[str]:
     """A sentence for each figure that is more than TOLERANCE above `before`."""
-    found = []
+    sentences = []
     for core, values in before.items():
         for name, old in values.items():
             new: Any = figures[core][name]
             if new > old * (1 + TOLERANCE):
-                found.append(
+                sentences.append(
                     f"{FIGURES[name]}, on {core}: {new:,} is {new / old - 1:.1%} more"
                     f" than the {old:,} of the baseline"
                 )
-    return found
+    return sentences

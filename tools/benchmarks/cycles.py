@@ -13,10 +13,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from committed_cases import path_of
+
 from benchmarks import int8, models
 from benchmarks.int8 import CORES, LIMIT
-from ember import build, paths
 from ember.cases import inputs
+from ember.firmware import Options, build
 from ember.run import profile, run
 
 _NETWORKS = ("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder")
@@ -55,37 +57,38 @@ def measure_whole(folder: Path) -> list[Cost]:
         models.exported(f"int8_{name.removesuffix(_SPEED)}_{CORES[core][1]}")
         for name, core in WHOLE
     ]
-    return [_cost(case, *one, folder) for case, one in zip(cases, WHOLE, strict=True)]
+    return [
+        _cost(case, *model, folder) for case, model in zip(cases, WHOLE, strict=True)
+    ]
 
 
 def measure_small(folder: Path) -> list[Cost]:
-    cases = paths.root() / "tests" / "cases"
     return [
-        _cost(cases / f"int8_{name}_small_{core}", f"{name}_small", core, folder)
+        _cost(path_of(f"int8_{name}_small_{core}"), f"{name}_small", core, folder)
         for name, core in SMALL
     ]
 
 
 def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
     fast = name.endswith(_SPEED)
-    options = build.Options(optimize="speed") if fast else build.Options()
+    options = Options(optimize="speed") if fast else Options()
     out = folder / f"{name.replace(' ', '_')}_{core}"
-    built = build.build(case, CORES[core][0], options=options, out=out)
+    built = build(case, CORES[core][0], options=options, out=out)
     given = inputs.of_case(case, None)
     method = built.methods[0]
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
-    found = profile.of_run(run.run(built, laid_out, cycles=True))
+    measured = profile.of_run(run.run(built, laid_out, cycles=True))
     return Cost(
         name=name,
         core=core,
-        instructions=found.execute,
-        execute=found.execute_cycles or 0,
-        here=found.execute_board_cycles or 0,
-        load=found.load_cycles or 0,
-        kernels={int8.title(row): row.cycles or 0 for row in found.operators},
+        instructions=measured.execute,
+        execute=measured.execute_cycles or 0,
+        here=measured.execute_board_cycles or 0,
+        load=measured.load_cycles or 0,
+        kernels={int8.title(row): row.cycles or 0 for row in measured.operators},
         layers=tuple(
             Layer(row.nodes[0], row.name, row.macs, row.cycles or 0)
-            for row in sorted(found.nodes, key=lambda row: row.nodes)
+            for row in sorted(measured.nodes, key=lambda row: row.nodes)
         ),
     )
 
@@ -95,7 +98,7 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
 
 def write_baseline(costs: Iterable[Cost]) -> None:
     """Replaces the rows of what was measured; others stay."""
-    rows = {(one.name, one.core): one for one in [*baseline(), *costs]}
+    rows = {(cost.name, cost.core): cost for cost in [*baseline(), *costs]}
     kept = [asdict(replace(rows[key], layers=())) for key in sorted(rows)]
     for row in kept:
         del row["layers"]
@@ -112,20 +115,20 @@ def baseline() -> list[Cost]:
 
 def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
     """A sentence for each figure that is more than 2 % above the baseline."""
-    old = {(one.name, one.core): one for one in before}
-    found = []
-    for one in costs:
-        where = f"cycles of int8 {one.name} on {one.core.upper()}"
-        known = old.get((one.name, one.core))
+    old = {(cost.name, cost.core): cost for cost in before}
+    sentences = []
+    for cost in costs:
+        where = f"cycles of int8 {cost.name} on {cost.core.upper()}"
+        known = old.get((cost.name, cost.core))
         if known is None:
-            found.append(f"{where}: the baseline lacks them; --update writes them")
+            sentences.append(f"{where}: the baseline lacks them; --update writes them")
             continue
-        if one.load > known.load * LIMIT:
-            found.append(f"{where}: load is {one.load:,}, was {known.load:,}")
-        reasons = int8.slower(one.kernels, known.kernels)
-        if one.execute > known.execute * LIMIT:
-            sentence = f"{where}: execute is {one.execute:,}, was {known.execute:,}"
-            found.append("; ".join([sentence, *reasons]))
+        if cost.load > known.load * LIMIT:
+            sentences.append(f"{where}: load is {cost.load:,}, was {known.load:,}")
+        reasons = int8.slower(cost.kernels, known.kernels)
+        if cost.execute > known.execute * LIMIT:
+            sentence = f"{where}: execute is {cost.execute:,}, was {known.execute:,}"
+            sentences.append("; ".join([sentence, *reasons]))
         else:
-            found += [f"{where}: {reason}" for reason in reasons]
-    return found
+            sentences += [f"{where}: {reason}" for reason in reasons]
+    return sentences

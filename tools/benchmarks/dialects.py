@@ -2,7 +2,7 @@
 """What layers of Cadence's dialect take beside those of cortex_m, whose products they
 share: instructions of an execution, packets on Hexagon.
 
-Every program runs on this computer first, and boards must give its bits. They run it as
+Every program runs on the host first, and boards must give its bits. They run it as
 a build packs it for them: after all passes, with weights in the order of their kernels.
 """
 
@@ -22,8 +22,9 @@ from benchmarks.hvx_layers import Convolution, Layer, Linear
 from ember import boards, cases, program
 from ember import model as models
 from ember.boards import Board
-from ember.build import choosing, jobs
 from ember.errors import SdkError
+from ember.firmware import jobs
+from ember.firmware.pipeline import Pipeline
 from ember.run import testing
 
 BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64", "qemu-a64-sme", "hexagon-v68")
@@ -120,7 +121,7 @@ def _contents(layer: Layer) -> dict[str, bytes]:
 def _packed(case: Path, board: Board) -> Path:
     """The case with its program as a build for a board packs it."""
     job = jobs.make([models.read(case)], board, jobs.Options(), None)
-    (chosen,) = choosing.choose(job)
+    (chosen,) = Pipeline(job).chosen
     folder = case.with_name(f"{case.name}_{board.name}")
     shutil.copytree(case, folder)
     (folder / cases.MODEL).write_bytes(chosen.model.content)
@@ -128,10 +129,10 @@ def _packed(case: Path, board: Board) -> Path:
 
 
 def _case(folder: Path, content: bytes) -> Path:
-    """What this computer gives is what boards must give."""
+    """Boards must give what the host gives."""
     folder.mkdir(parents=True)
     (folder / cases.MODEL).write_bytes(content)
-    sizes = program.parse(content).methods[0].input_values[0].sizes
+    sizes = program.parse(content).methods[0].input_tensors[0].sizes
     given = np.random.default_rng(_SEED).integers(-128, 128, sizes, np.int8)
     np.save(folder / "in0.npy", given)
     _describe(folder, [])

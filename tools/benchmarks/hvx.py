@@ -2,7 +2,7 @@
 """What int8 takes on Hexagon in packets: single layers, and the committed small models,
 those with delegates to XNNPACK among them.
 
-The results of layers are compared with those of the portable kernels, on this computer,
+The results of layers are compared with those of the portable kernels, on the host,
 bit by bit. What got worse names the layer.
 """
 
@@ -14,11 +14,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
+from committed_cases import path_of
 
 from benchmarks import hvx_layers, int8, models
-from ember import build, paths
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import build
 from ember.run import profile, run
 
 BOARD = "hexagon-v68"
@@ -56,12 +57,11 @@ class Cost:
 def measure(folder: Path) -> list[Cost]:
     """Every layer, then the small models, then delegates."""
     layers = [layer_cost(layer, folder) for layer in hvx_layers.LAYERS]
-    cases = paths.root() / "tests" / "cases"
     small = [
-        _model(f"{name}_small", cases / f"int8_{name}_small_m4", folder)
+        _model(f"{name}_small", path_of(f"int8_{name}_small_m4"), folder)
         for name in int8.SMALL
     ]
-    delegates = [_model(name, cases / name, folder) for name in DELEGATES]
+    delegates = [_model(name, path_of(name), folder) for name in DELEGATES]
     return [*layers, *small, *delegates]
 
 
@@ -84,25 +84,25 @@ def layer_cost(layer: hvx_layers.Layer, folder: Path) -> Cost:
 
 
 def _run(path: Path, board: str, folder: Path) -> run.RunLog:
-    built = build.build(path, board, out=folder / f"{path.stem}_{board}")
+    built = build(path, board, out=folder / f"{path.stem}_{board}")
     method = built.methods[0]
     random = np.random.default_rng(_SEED)
     given = [
         random.integers(-128, 128, value.sizes, np.int8)
-        for value in method.input_values
+        for value in method.input_tensors
     ]
     return run.run(built, inputs.lay_out(method, given))
 
 
 def _model(title: str, case: Path, folder: Path) -> Cost:
     """Of those exported for Cortex-M4, padding of channels is an operator."""
-    built = build.build(case, BOARD, out=folder / case.name)
+    built = build(case, BOARD, out=folder / case.name)
     given = inputs.of_case(case, None)
     method = built.methods[0]
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
-    found = profile.of_run(run.run(built, laid_out))
-    macs = sum(row.macs for row in found.operators)
-    return Cost(title, macs, found.execute)
+    measured = profile.of_run(run.run(built, laid_out))
+    macs = sum(row.macs for row in measured.operators)
+    return Cost(title, macs, measured.execute)
 
 
 def write_baseline(costs: Iterable[Cost]) -> None:

@@ -127,10 +127,10 @@ class Writer:
     def planned(
         self, dtype: DType, sizes: tuple[int, ...], channels_last: bool = True
     ) -> int:
-        order = _CHANNELS_LAST if len(sizes) == 4 and channels_last else None
         place = types.Allocation(1, self.end)
         self.end += -(-math.prod(sizes) * dtype.itemsize // _ALIGN) * _ALIGN
-        order = order or tuple(range(len(sizes)))
+        is_image = len(sizes) == 4 and channels_last
+        order = _CHANNELS_LAST if is_image else tuple(range(len(sizes)))
         return self.add(types.Tensor(dtype, sizes, order, 0, place))
 
     def constant(self, dtype: DType, array: np.ndarray, *sizes: int) -> int:

@@ -12,9 +12,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from committed_cases import path_of
+
 from benchmarks import models
-from ember import build, paths
 from ember.cases import inputs
+from ember.firmware import Options, build
 from ember.run import profile, run
 
 # Board of each core, and the target that its programs are exported for.
@@ -25,8 +27,10 @@ CORES = {
     "m33": ("mps2-an505", "m4"),
     "m55": ("mps3-an547", "m55"),
 }
-WHOLE = ("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder")
-WHOLE += ("mobilenet_v2", "lstm", "gru")
+WHOLE = (
+    *("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder"),
+    *("mobilenet_v2", "lstm", "gru"),
+)
 SMALL = ("resnet8", "ds_cnn", "mobilenet", "autoencoder", "lstm", "gru")
 CHECKED = ("m4", "m55")
 LIMIT = 1.02
@@ -41,7 +45,7 @@ class Cost:
     core: str
     macs: int
     execute: int  # instructions
-    load: int
+    load: int | None
     code: int  # bytes, with constants and .data
     program: int
     ram: int  # .data, .bss, tensors, states, scratch, the stack that was used
@@ -61,38 +65,37 @@ def measure_whole(folder: Path, cores: Iterable[str] = CORES) -> list[Cost]:
 
 def measure_small(folder: Path) -> list[Cost]:
     """The committed models on the cores that are checked."""
-    cases = paths.root() / "tests" / "cases"
     return [
-        _cost(cases / f"int8_{name}_small_{core}", name, core, folder)
+        _cost(path_of(f"int8_{name}_small_{core}"), name, core, folder)
         for name in SMALL
         for core in CHECKED
     ]
 
 
 def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
-    built = build.build(case, CORES[core][0], out=folder / f"{name}_{core}")
+    built = build(case, CORES[core][0], out=folder / f"{name}_{core}")
     given = inputs.of_case(case, None)
     method = built.methods[0]
     laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
     log = run.run(built, laid_out)
-    found = profile.of_run(log)
-    options = build.Options(prepared=True)
-    twin = build.build(
+    measured = profile.of_run(log)
+    options = Options(prepared=True)
+    twin = build(
         case, CORES[core][0], out=folder / f"{name}_{core}_prepared", options=options
     )
     size, smaller = built.sizes["size"], twin.sizes["size"]
     return Cost(
         name=name,
         core=core,
-        macs=sum(row.macs for row in found.operators),
-        execute=found.execute,
-        load=found.load,
+        macs=sum(row.macs for row in measured.operators),
+        execute=measured.execute,
+        load=measured.load,
         code=_code(size),
         program=size["model"],
         ram=size["data"] + size["bss"] + size["arena"] + (log.stack_used or 0),
         prepared=_code(smaller),
         prepared_program=smaller["model"],
-        kernels={title(row): row.instructions for row in found.operators},
+        kernels={title(row): row.instructions for row in measured.operators},
     )
 
 
@@ -108,7 +111,7 @@ def title(row: profile.Row) -> str:
 
 
 def write_baseline(costs: Iterable[Cost]) -> None:
-    rows = [asdict(one) for one in costs]
+    rows = [asdict(cost) for cost in costs]
     _BASELINE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
@@ -119,36 +122,38 @@ def baseline() -> list[Cost]:
 
 def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
     """A sentence for each figure that is more than 2 % above the baseline."""
-    old = {(one.name, one.core): one for one in before}
-    found = []
-    for one in costs:
-        known = old.get((one.name, one.core))
+    old = {(cost.name, cost.core): cost for cost in before}
+    sentences = []
+    for cost in costs:
+        known = old.get((cost.name, cost.core))
         if known is not None:
-            found += _worse(one, known)
-    return found
+            sentences += _worse(cost, known)
+    return sentences
 
 
 def _worse(now: Cost, before: Cost) -> list[str]:
     """What got worse in a model; of its instructions, because of which kernels."""
-    found = []
+    sentences = []
     where = f"int8 {now.name} on {now.core.upper()}"
     for figure in _FIGURES:
         old, new = getattr(before, figure), getattr(now, figure)
         if new > old * LIMIT:
             sentence = f"{where}: {figure} is {new:,}, was {old:,}"
             reasons = slower(now.kernels, before.kernels) if figure == "execute" else []
-            found.append("; ".join([sentence, *reasons]))
-    if not any("execute" in sentence for sentence in found):
-        found += [f"{where}: {one}" for one in slower(now.kernels, before.kernels)]
-    return found
+            sentences.append("; ".join([sentence, *reasons]))
+    if not any("execute" in sentence for sentence in sentences):
+        sentences += [
+            f"{where}: {sentence}" for sentence in slower(now.kernels, before.kernels)
+        ]
+    return sentences
 
 
 def slower(now: Mapping[str, int], before: Mapping[str, int]) -> list[str]:
     """The kernels that take more than 2 % more, or that are new for their operator."""
     operators = {name.split(": ")[0]: count for name, count in before.items()}
-    found = []
+    sentences = []
     for name, new in now.items():
         old = operators.get(name.split(": ")[0])
         if old is not None and new > old * LIMIT + SLACK:
-            found.append(f"{name} takes {new:,}, was {old:,}")
-    return found
+            sentences.append(f"{name} takes {new:,}, was {old:,}")
+    return sentences

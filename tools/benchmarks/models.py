@@ -8,10 +8,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from committed_cases import path_of
+
 from benchmarks.core import BOARDS
-from ember import build, paths
+from ember import paths
 from ember.cases import inputs
 from ember.errors import SdkError
+from ember.firmware import build
 from ember.run import run
 
 MODELS = (
@@ -44,7 +47,7 @@ class ModelCost:
 
 def measure(folder: Path) -> list[ModelCost]:
     """Builds and runs every model on every board; `folder` takes what is built."""
-    cases = [paths.root() / "tests" / "cases" / name for name in MODELS]
+    cases = [path_of(name) for name in MODELS]
     return [_cost(case, core, folder / core) for case in cases for core in BOARDS]
 
 
@@ -69,7 +72,7 @@ def exported(name: str) -> Path:
 
 
 def _cost(case: Path, core: str, folder: Path) -> ModelCost:
-    built = build.build(case, BOARDS[core], out=folder / case.name)
+    built = build(case, BOARDS[core], out=folder / case.name)
     log = run.run(built, inputs.zeros(built.methods[0]), trace=False)
     size = built.sizes["size"]
     method_arena = built.sizes["method_arena"]

@@ -166,8 +166,10 @@ _SME_NOTES = """
   time, weights before. It has none for int4 in groups: that is its fastest with i8mm,
   for one row with dot products.
 """
-SME_COLUMNS = ("numbers", "m, k, n", "way", "bits", "instructions", "MACs each")
-SME_COLUMNS += ("of the limit", "KleidiAI")
+SME_COLUMNS = (
+    *("numbers", "m, k, n", "way", "bits", "instructions", "MACs each"),
+    *("of the limit", "KleidiAI"),
+)
 
 
 _SIZES_HEAD = """
@@ -190,7 +192,7 @@ _SIZES_NOTES = """
 def page(
     figures: Figures,
     accessors: dict[str, int],
-    found: Sizes,
+    sizes: Sizes,
     costs: list[ModelCost],
     whole: list[ModelCost],
     int8: list[Cost],
@@ -201,7 +203,7 @@ def page(
         _HEAD
         + core_section(figures, accessors)
         + _SIZES_HEAD
-        + _sizes(found)
+        + _sizes(sizes)
         + _SIZES_NOTES
         + _MODELS_HEAD
         + _models(costs)
@@ -229,25 +231,25 @@ def sme_rows(products: list[Product]) -> list[list[str]]:
     """Cells of SME_COLUMNS."""
     return [
         [
-            one.kind.title,
-            "x".join(map(str, one.shape)),
-            one.kind.way,
-            str(one.bits),
-            number(one.instructions),
-            f"{one.each:.1f}",
-            f"{one.of_limit:.3f}",
-            number(one.peer),
+            product.kind.title,
+            "x".join(map(str, product.shape)),
+            product.kind.way,
+            str(product.bits),
+            number(product.instructions),
+            f"{product.each:.1f}",
+            f"{product.of_limit:.3f}",
+            number(product.peer),
         ]
-        for one in products
+        for product in products
     ]
 
 
-def _sizes(found: Sizes) -> str:
+def _sizes(sizes: Sizes) -> str:
     names = [_NAMES[core] for core in BOARDS]
     head = ["bytes", *names, *(f"ExecuTorch, {name}" for name in names)]
     rows = []
     for name, title in SIZES.items():
-        ours = [number(found[core][name]) for core in BOARDS]
+        ours = [number(sizes[core][name]) for core in BOARDS]
         peer = PEER_SIZES.get(name, {})
         rows.append([title, *ours, *(number(peer.get(core)) for core in BOARDS)])
     return table(head, rows, left=1)
@@ -270,10 +272,10 @@ def _models(costs: list[ModelCost]) -> str:
     head = ["model", "core", "calls", "program", "code", "method arena", "tensors"]
     head += ["stack", "load, instructions", "execute, instructions"]
     rows = []
-    for one in costs:
-        sizes = (one.program, one.code, one.arena, one.planned, one.stack)
-        numbers = (one.calls, *sizes, one.load, one.execute)
-        rows.append([one.name, one.core.upper(), *map(number, numbers)])
+    for cost in costs:
+        sizes = (cost.program, cost.code, cost.arena, cost.planned, cost.stack)
+        numbers = (cost.calls, *sizes, cost.load, cost.execute)
+        rows.append([cost.name, cost.core.upper(), *map(number, numbers)])
     return table(head, rows, left=2)
 
 
@@ -281,13 +283,13 @@ def _whole_models(costs: list[ModelCost]) -> str:
     head = ["model", "core", "MACs", "execute, instructions", "MACs each", "code"]
     head += ["tensors", "ExecuTorch: execute", "code", "what"]
     rows = []
-    for one in costs:
-        peer = PEER_MODELS.get((one.name, one.core))
-        numbers = [number(one.macs), number(one.execute)]
-        numbers += [f"{one.macs / one.execute:.2f}", number(one.code)]
-        numbers += [number(one.planned)]
+    for cost in costs:
+        peer = PEER_MODELS.get((cost.name, cost.core))
+        numbers = [number(cost.macs), number(cost.execute)]
+        numbers += [f"{cost.macs / cost.execute:.2f}", number(cost.code)]
+        numbers += [number(cost.planned)]
         theirs = [number(peer[0]), number(peer[1]), peer[2]] if peer else ["-"] * 3
-        rows.append([one.name, one.core.upper(), *numbers, *theirs])
+        rows.append([cost.name, cost.core.upper(), *numbers, *theirs])
     return table(head, rows, left=2)
 
 
@@ -295,13 +297,13 @@ def _int8_models(costs: list[Cost]) -> str:
     head = ["model", "core", "MACs", "execute", "MACs each", "code", "program", "RAM"]
     head += ["load", "ExecuTorch"]
     rows = []
-    for one in costs:
-        peer = PEER_INT8.get((one.name, one.core))
-        numbers = [number(one.macs), number(one.execute)]
-        numbers += [f"{one.macs / one.execute:.2f}"]
-        numbers += map(number, (one.code, one.program, one.ram, one.load))
+    for cost in costs:
+        peer = PEER_INT8.get((cost.name, cost.core))
+        numbers = [number(cost.macs), number(cost.execute)]
+        numbers += [f"{cost.macs / cost.execute:.2f}"]
+        numbers += map(number, (cost.code, cost.program, cost.ram, cost.load))
         theirs = " / ".join(map(number, peer)) if peer else "-"
-        rows.append([one.name, one.core.upper(), *numbers, theirs])
+        rows.append([cost.name, cost.core.upper(), *numbers, theirs])
     return table(head, rows, left=2)
 
 
@@ -309,13 +311,20 @@ def _flash(costs: list[Cost]) -> str:
     head = ["model", "core", "code", "flash", "code, prepared", "flash, prepared"]
     head += ["ExecuTorch: code", "flash", "prepared, of that"]
     rows = []
-    for one in costs:
-        key = one.name, one.core
+    for cost in costs:
+        key = cost.name, cost.core
         if key not in PEER_PROGRAMS:
             continue
-        flash, theirs = one.prepared + one.prepared_program, PEER_INT8[key][1]
+        flash, theirs = cost.prepared + cost.prepared_program, PEER_INT8[key][1]
         whole = theirs + PEER_PROGRAMS[key]
-        numbers = (one.code, one.code + one.program, one.prepared, flash, theirs, whole)
+        numbers = (
+            cost.code,
+            cost.code + cost.program,
+            cost.prepared,
+            flash,
+            theirs,
+            whole,
+        )
         share = f"{100 * flash / whole:.0f} %"
-        rows.append([one.name, one.core.upper(), *map(number, numbers), share])
+        rows.append([cost.name, cost.core.upper(), *map(number, numbers), share])
     return table(head, rows, left=2)

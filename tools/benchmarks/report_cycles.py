@@ -11,7 +11,7 @@ from benchmarks.markdown import number, table
 # Multiply-accumulates of int8 in a cycle, if a core did nothing else: two by SMLAD;
 # eight by VMLADAVA, which takes two cycles for sixteen lanes.
 _LIMIT = {"m4": 2, "m7": 2, "m55": 8}
-# CMSIS-NN: its kernels alone, in the order of the network, by GCC 12 at -Ofast; an
+# CMSIS-NN: only its kernels, in the order of the network, by GCC 12 at -Ofast; an
 # estimate made in the same way.
 _PEER = {
     ("resnet8", "m4"): 36_200_000,
@@ -32,7 +32,7 @@ _HEAD = """
 Estimates ([how, and how far they are right](measuring.md#cycles-an-estimate)) with
 memories that never let the core wait, of whole programs as they are exported. *MACs a
 cycle* is of the whole execution; *limit* is what the core's multiplier does: 2 on M4
-and M7, 8 on M55. CMSIS-NN is its kernels alone, by GCC 12 at -Ofast, estimated alike.
+and M7, 8 on M55. CMSIS-NN is only its kernels, by GCC 12 at -Ofast, estimated alike.
 
 """
 _SILICON_HEAD = """
@@ -67,13 +67,13 @@ def _whole(costs: Iterable[Cost]) -> str:
     head = ["model", "core", "MACs", "instructions", "cycles", "MACs a cycle"]
     head += ["of the limit", "CMSIS-NN, cycles"]
     rows = []
-    for one in costs:
-        macs = sum(layer.macs for layer in one.layers)
-        each = macs / one.execute
-        numbers = map(number, (macs, one.instructions, one.execute))
-        share = f"{each:.2f}", f"{100 * each / _LIMIT[one.core]:.0f} %"
-        peer = number(_PEER.get((one.name, one.core)))
-        rows.append([one.name, one.core.upper(), *numbers, *share, peer])
+    for cost in costs:
+        macs = sum(layer.macs for layer in cost.layers)
+        each = macs / cost.execute
+        numbers = map(number, (macs, cost.instructions, cost.execute))
+        share = f"{each:.2f}", f"{100 * each / _LIMIT[cost.core]:.0f} %"
+        peer = number(_PEER.get((cost.name, cost.core)))
+        rows.append([cost.name, cost.core.upper(), *numbers, *share, peer])
     return table(head, rows, left=2)
 
 
@@ -90,9 +90,9 @@ def _layers(costs: Iterable[Cost]) -> str:
     head = ["model", "core", "node", "operator", "MACs", "cycles", "MACs a cycle"]
     head += ["of the limit"]
     rows = [
-        [one.name, one.core.upper(), *_cells(layer, _LIMIT[one.core])]
-        for one in costs
-        for layer in one.layers
+        [cost.name, cost.core.upper(), *_cells(layer, _LIMIT[cost.core])]
+        for cost in costs
+        for layer in cost.layers
         if layer.macs
     ]
     return table(head, rows, left=2)

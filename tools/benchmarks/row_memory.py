@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Literal
 
 from benchmarks import markdown, models
-from ember import boards, build, model, paths
-from ember.build import choosing, jobs
+from ember import boards, model, paths
 from ember.cases import inputs
+from ember.firmware import Options, build, jobs
+from ember.firmware.pipeline import Pipeline
 from ember.model import Model
 from ember.run import run
 
@@ -92,9 +93,9 @@ def tables() -> list[Table]:
 def measure(folder: Path, every: Sequence[Table], pattern: str = "") -> list[Cost]:
     """Of the models with `pattern` in their names."""
     return [
-        _cost(folder, table, title, made(core), core, mode)
+        _cost(folder, table, title, models(core), core, mode)
         for table in every
-        for title, made in table.rows
+        for title, models in table.rows
         if pattern in title
         for core in CORES
         for mode in table.modes
@@ -105,8 +106,8 @@ def _cost(
     folder: Path, table: Table, title: str, program: Model, core: str, mode: Mode
 ) -> Cost:
     board = boards.load(CORES[core])
-    options = build.Options(rows=mode)
-    (chosen,) = choosing.choose(jobs.make([program], board, options, None))
+    options = Options(rows=mode)
+    (chosen,) = Pipeline(jobs.make([program], board, options, None)).chosen
     planned = sum(method.planned_bytes for method in chosen.model.program.methods)
     took = planned + chosen.selection.scratch
     kind = table.head[0].partition(",")[0]
@@ -115,11 +116,11 @@ def _cost(
 
 
 def _instructions(
-    folder: Path, program: Model, core: str, options: build.Options
+    folder: Path, program: Model, core: str, options: Options
 ) -> int | None:
     path = folder / "model.pte"
     path.write_bytes(program.content)
-    built = build.build(path, CORES[core], options=options, out=folder / "firmware")
+    built = build(path, CORES[core], options=options, out=folder / "firmware")
     return run.run(built, inputs.zeros(built.methods[0]), trace=False).execute
 
 
@@ -141,8 +142,8 @@ def _markdown(table: Table, costs: Sequence[Cost]) -> str:
     kind = table.head[0].partition(",")[0]
     rows = []
     for title, _ in table.rows:
-        own = [c for c in costs if (c.model, c.type) == (title, kind)]
-        by_mode = [[c for c in own if c.mode == mode] for mode in table.modes]
+        of_kind = [c for c in costs if (c.model, c.type) == (title, kind)]
+        by_mode = [[c for c in of_kind if c.mode == mode] for mode in table.modes]
         cells = [_joined(f"{c.bytes:,}" for c in each) for each in by_mode]
         more = [
             f"{100 * (b.instructions / a.instructions - 1):+.0f} %".replace("+", "+ ")

@@ -14,9 +14,12 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from committed_cases import path_of
+
 from benchmarks.core import BOARDS
-from ember import boards, build, paths
-from ember.kernels.rules import Rules
+from ember import boards
+from ember.firmware import Options, build
+from ember.select.rules import Rules
 from ember.toolchain import footprint, libraries, tools
 
 # The generic kernel of an operator, and a case that calls nothing else.
@@ -51,26 +54,25 @@ def measure(folder: Path) -> Sizes:
 
 def firmware(board: str, folder: Path) -> dict[str, int]:
     """All but the library, for which every kernel is compiled."""
-    cases = paths.root() / "tests" / "cases"
-    found = {}
+    sizes = {}
     for kernel, (operator, case) in _OPERATORS.items():
         rules = Rules(pins={operator: kernel})
-        options = build.Options(rules=rules, optimize="size")
-        built = build.build(cases / case, board, out=folder / case, options=options)
+        options = Options(rules=rules, optimize="size")
+        built = build(path_of(case), board, out=folder / case, options=options)
         row = built.sizes["footprint"]["libraries"]["kernels"]
-        found[kernel] = footprint.flash(row)
+        sizes[kernel] = footprint.flash(row)
     for name, (case, optimize) in _MODELS.items():
-        options = build.Options(optimize=optimize)
-        built = build.build(cases / case, board, out=folder / name, options=options)
-        found[name] = footprint.total(built.sizes["size"])
-    return found
+        options = Options(optimize=optimize)
+        built = build(path_of(case), board, out=folder / name, options=options)
+        sizes[name] = footprint.total(built.sizes["size"])
+    return sizes
 
 
 def library(board: str) -> int:
     """Text and data of the archives of kernels."""
-    made = libraries.build(boards.load(board), optimize="size")
+    built = libraries.build(boards.load(board), optimize="size")
     names = ("libember_kernels.a", "libember_variants.a")
-    archives = [path for path in made.archives if path.name in names]
+    archives = [path for path in built.archives if path.name in names]
     words = [tools.path("arm-none-eabi-size"), *map(str, archives)]
     done = subprocess.run(words, check=True, capture_output=True, text=True)
     rows = [line.split() for line in done.stdout.splitlines()]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix products on Arm64 with SME: instructions of each kind, by vector length.
 
-Counted is what a node executes while it runs: entering streaming mode, packing rows,
+Counted is what a node executes in a run: entering streaming mode, packing rows,
 the product, and quantising rows to int8 where the kind does that at run time. Products
 of int8 are counted both ways: with SMOPA as the architecture has it, and as they run in
 emulators that compute SMOPA wrong. The limit is as many instructions as full tiles of
@@ -10,6 +10,7 @@ outer products need, and for one row as vectors of FMLA, FMLALB or SDOT.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,7 +34,7 @@ class Kind:
     smopa: str
     depth: int  # products that a lane of an outer product sums
     row_depth: int  # the same of the instruction for one row
-    peer: dict[int, tuple[int, ...]]  # KleidiAI, by rows; by vector length
+    peer: Mapping[int, tuple[int, ...]]  # KleidiAI, by rows; by vector length
     block: int = 0
     way: str = ""
 
@@ -102,8 +103,8 @@ class Product:
 
     @property
     def peer(self) -> int | None:
-        found = self.kind.peer.get(self.shape[0])
-        return found[list(BOARDS).index(self.bits)] if found else None
+        counts = self.kind.peer.get(self.shape[0])
+        return counts[list(BOARDS).index(self.bits)] if counts else None
 
     @property
     def _macs(self) -> int:
@@ -119,18 +120,18 @@ def measure(folder: Path) -> list[Product]:
         for shape in SHAPES
         if shape[0] > 1 or kind.smopa != _DOUBLED  # one row has no outer products
     ]
-    found = []
+    products = []
     for bits, name in BOARDS.items():
         counts = _count(name, folder / name, wanted)
-        found += [
+        products += [
             Product(kind, shape, bits, count)
             for (kind, shape), count in zip(wanted, counts, strict=True)
         ]
-    return sorted(found, key=lambda one: _order(one, wanted))
+    return sorted(products, key=lambda product: _order(product, wanted))
 
 
-def _order(one: Product, wanted: list[tuple[Kind, tuple[int, int, int]]]) -> int:
-    return wanted.index((one.kind, one.shape)) * 1024 + one.bits
+def _order(product: Product, wanted: list[tuple[Kind, tuple[int, int, int]]]) -> int:
+    return wanted.index((product.kind, product.shape)) * 1024 + product.bits
 
 
 def _count(
@@ -146,11 +147,11 @@ def _count(
     board = boards.load(name)
     script = folder / "linker.ld"
     script.write_text(linker.script(board), encoding="utf-8")
-    made = libraries.build(board)
+    built = libraries.build(board)
     options = [f"-I{folder}", f"-I{paths.root()}"]
     sources = [_FOLDER / "firmware" / "sme.c"]
     firmware = folder / "firmware.elf"
-    made.link(made.compile(sources, folder, options), firmware, script=script)
+    built.link(built.compile(sources, folder, options), firmware, script=script)
     marks = (
         emulator.run(board, firmware, timeout_s=_TIMEOUT_S)
         .check(f"the bench on {name}")

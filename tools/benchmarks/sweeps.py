@@ -10,15 +10,17 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from ember import boards, paths
+from committed_cases import PROGRAMS
+
+from ember import boards
 from ember.cases import Found
-from ember.sweep import cluster, content, points
+from ember.sweep import cluster, points
 from ember.sweep.points import Batch, Member
 from ember.sweep.settings import Option, Sweep
 from ember.sweep.work import PointResult
 
 BOARDS = ("mps2-an386", "mps3-an547", "qemu-a64-sme")
-_CASES = "op_*"  # of tests/cases: small ones
+_CASES = "op_*.bpte"  # of tests/cases: small ones
 _OPTIONS = [
     f"{{optimize: {goal}, rows: {rows}}}"
     for goal in ("size", "speed")
@@ -41,28 +43,27 @@ class SweepCost:
 
 
 def measure(folder: Path, tasks: int) -> SweepCost:
-    folders = paths.root() / "tests" / "cases"
-    found = sorted(folders.glob(_CASES))
-    each = {board: _tested(found, board) for board in BOARDS}
+    files = sorted(PROGRAMS.glob(_CASES))
+    each = {board: _tested(files, board) for board in BOARDS}
     file = folder / "sweep.yaml"
     file.write_text(
-        f"programs: ['{folders / _CASES}']\nboards: [{', '.join(BOARDS)}]\n"
+        f"programs: ['{PROGRAMS / _CASES}']\nboards: [{', '.join(BOARDS)}]\n"
         f"options: [{', '.join(_OPTIONS)}]\n",
         encoding="utf-8",
     )
     _swept(file, 2)  # makes libraries and runners
-    alone, together = _swept(file, 1), _swept(file, 2)
+    single, together = _swept(file, 1), _swept(file, 2)
     cases = Sweep.model_fields["batch"].default
     batch_s = cases * sum(each.values()) / len(each)
-    return SweepCost(each, alone, together, tasks, _nothings(found[0], tasks), batch_s)
+    return SweepCost(each, single, together, tasks, _nothings(files[0], tasks), batch_s)
 
 
-def _tested(found: list[Path], board: str) -> float:
-    words = [*map(str, found), "--board", board, "--jobs", "1"]
+def _tested(files: list[Path], board: str) -> float:
+    words = [*map(str, files), "--board", board, "--jobs", "1"]
     _ember("test", *words)  # makes the library
     before = _spent()
     _ember("test", *words)
-    return (_spent() - before) / len(found)
+    return (_spent() - before) / len(files)
 
 
 def _spent() -> float:
@@ -91,7 +92,7 @@ def nothing(batch: Batch) -> list[PointResult]:
 
 def _nothings(case: Path, tasks: int) -> float:
     """Processor seconds of a task that does nothing: client, scheduler, worker."""
-    known = content.of(Found(case.name, case))
+    known = points.content_of(Found(case.name, case))
     board, sdk = boards.load(BOARDS[0]), points.sdk_digest()
     batches = [
         Batch(board, Option(), False, None, sdk, (Member(str(i), "", known.digest),))

@@ -16,25 +16,26 @@ from __future__ import annotations
 import json
 import math
 import random
+import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
-from benchmarks import calls
-from benchmarks.calls import Call
-from ember import boards, cases, paths
+import committed_cases
+from calls import sizes
+from calls.sizes import Call
+
+from ember import boards, cases
 from ember.errors import SdkError
 from ember.program import DelegateCall, KernelCall, Method
 from ember.run import testing
 from ember.run.testing import Outcome
 
 BOARDS = ("mps2-an385-v6m", "mps2-an386", "mps3-an547", "qemu-a64-sme", "hexagon-v68")
-_CONFORMANCE = ("cases", "numpy", "cortex_m", "cadence")
-FOLDERS = ("cases", *(f"conformance/{one}" for one in _CONFORMANCE))
 MARGIN = 1.2  # other shapes, numbers and compilers, small changes of a kernel
 MOST_WORK = 20_000  # steps of a program that is drawn
-DRAWS, SEED = 8, 1  # random programs for each committed one; more cost time alone
-MOST_STEPS = 100  # for an instruction: more is no bound, but a mistake
+DRAWS, SEED = 8, 1  # random programs for each committed one; more only cost time
+MOST_STEPS = 100  # for an instruction: more is not a bound, but a mistake
 _DELEGATE = "delegate"
 _FACTORS = Path(__file__).with_name("work.json")
 
@@ -46,10 +47,10 @@ def write_others(
 ) -> None:
     """The committed programs with extreme sizes and with drawn ones, as cases; only
     those that call an operator with one of these texts in its name."""
-    committed = [one for one in _committed() if _has(one.operator, texts)]
-    for call in calls.distinct(committed):
-        for extreme in calls.extremes(call):
-            calls.write(folder / extreme.name, extreme)
+    committed = [call for call in _committed() if _has(call.operator, texts)]
+    for call in sizes.distinct(committed):
+        for extreme in sizes.extremes(call):
+            sizes.write(folder / extreme.name, extreme)
     write_drawn(folder, committed, draws, SEED)
 
 
@@ -59,17 +60,21 @@ def write_drawn(folder: Path, drawn: Iterable[Call], each: int, seed: int) -> No
     for call in drawn:
         for turn in range(each):
             random.seed(f"{seed} {call.name} {turn}")
-            if (made := calls.other(call)) is not None:
-                calls.write(folder / f"{call.name}_drawn_{turn}", made)
+            if (other := sizes.other(call)) is not None:
+                sizes.write(folder / f"{call.name}_drawn_{turn}", other)
 
 
 def _has(name: str, texts: Sequence[str]) -> bool:
     return any(text in name for text in texts)
 
 
+def folders() -> list[Path]:
+    """Those of the committed cases."""
+    return [*committed_cases.programs(), *committed_cases.operators()]
+
+
 def _committed() -> list[Call]:
-    tests = paths.root() / "tests"
-    return list(calls.committed([tests / one for one in FOLDERS]))
+    return list(sizes.committed(folders()))
 
 
 def measure(
@@ -78,14 +83,15 @@ def measure(
     """The committed programs on an emulated board, all of which must pass, and those in
     a folder, as far as it takes them. With texts only programs of one operator, with
     one of them in its name."""
-    tests = paths.root() / "tests"
-    found = cases.find([tests / one for one in FOLDERS])
+    locations = cases.find(folders())
     if any(texts):
-        names = (_called(one.path) for one in found)
-        pairs = zip(found, names, strict=True)
-        found = [one for one, (name, *more) in pairs if not more and _has(name, texts)]
-    outcomes = testing.test(found, [boards.load(board)], jobs=jobs)
-    wrong = next((one for one in outcomes if one.status != "passed"), None)
+        names = (_called(item.path) for item in locations)
+        pairs = zip(locations, names, strict=True)
+        locations = [
+            item for item, (name, *more) in pairs if not more and _has(name, texts)
+        ]
+    outcomes = testing.test(locations, [boards.load(board)], jobs=jobs)
+    wrong = next((item for item in outcomes if item.status != "passed"), None)
     if wrong is not None:
         raise SdkError(f"{wrong.name} on {board}: {wrong.message}", hint=wrong.again)
     return outcomes + ran(others, board)
@@ -97,80 +103,91 @@ def ran(folder: Path, board: str) -> list[Outcome]:
     outcomes = testing.test(
         cases.find([folder]), [boards.load(board)], jobs=1, settings=settings
     )
-    return [one for one in outcomes if one.instructions and one.work]
+    return [outcome for outcome in outcomes if outcome.instructions and outcome.work]
 
 
-def share(one: Outcome, factors: Factors) -> float:
+def share(outcome: Outcome, factors: Factors) -> float:
     """Of the instructions that the factors of its kernels allow."""
-    most = _allowed(one, factors)
-    return _cost(one) / most if most > 0 else math.inf
+    most = _allowed(outcome, factors)
+    return _cost(outcome) / most if most > 0 else math.inf
 
 
 def of(outcomes: Iterable[Outcome]) -> Factors:
     """The factors, of the outcomes of one board."""
-    costs = [(_cost(one), _called(one.path)) for one in outcomes if one.instructions]
-    found: Factors = {}
-    # Programs of one kernel first; a program of several adds what it alone calls.
-    for cost, called in sorted(costs, key=lambda one: len(one[1])):
-        known = {name: found[name] for name in called if name in found}
+    costs = [
+        (_cost(outcome), _called(outcome.path))
+        for outcome in outcomes
+        if outcome.instructions
+    ]
+    costliest: Factors = {}
+    # Programs of one kernel first; a program of several adds what no other calls.
+    for cost, called in sorted(costs, key=lambda outcome: len(outcome[1])):
+        known = {name: costliest[name] for name in called if name in costliest}
         if len(called) == 1 or cost > max(known.values(), default=0.0):
             unknown = called - known.keys()
             for name in unknown or {max(known, key=known.__getitem__)}:
-                found[name] = max(cost, found.get(name, 0.0))
-    return {name: _rounded(cost * MARGIN) for name, cost in sorted(found.items())}
+                costliest[name] = max(cost, costliest.get(name, 0.0))
+    return {name: _rounded(cost * MARGIN) for name, cost in sorted(costliest.items())}
 
 
 def over(outcomes: Iterable[Outcome], factors: Factors) -> list[str]:
     """A sentence for each program that took more than its kernels' factors allow."""
     return [
-        f"{_said(one)} are more than {_allowed(one, factors):g} for each"
-        for one in outcomes
-        if one.instructions and _cost(one) > _allowed(one, factors)
+        f"{_said(outcome)} are more than {_allowed(outcome, factors):g} for each"
+        for outcome in outcomes
+        if outcome.instructions and _cost(outcome) > _allowed(outcome, factors)
     ]
+
+
+def tightness(ran: list[Outcome], factors: Factors) -> str:
+    """How much of what their factors allow the programs took."""
+    cuts = statistics.quantiles([share(outcome, factors) for outcome in ran], n=20)
+    each = ", ".join(f"{cuts[n]:.2f}" for n in (0, 4, 9, 14, 18))
+    return f"share of what is allowed, at 5, 25, 50, 75 and 95 %: {each}"
 
 
 def loose(outcomes: Iterable[Outcome]) -> list[str]:
     """A sentence for each program whose bound is far from what it took."""
     return [
-        f"{_said(one)} are no bound"
-        for one in outcomes
-        if one.instructions and _cost(one) * MOST_STEPS < 1
+        f"{_said(outcome)} are no bound"
+        for outcome in outcomes
+        if outcome.instructions and _cost(outcome) * MOST_STEPS < 1
     ]
 
 
-def _said(one: Outcome) -> str:
+def _said(outcome: Outcome) -> str:
     return (
-        f"{one.name} on {one.board}: {one.instructions:,} instructions for"
-        f" {one.work:,} steps"
+        f"{outcome.name} on {outcome.board}: {outcome.instructions:,} instructions for"
+        f" {outcome.work:,} steps"
     )
 
 
-def _allowed(one: Outcome, factors: Factors) -> float:
-    return max((factors.get(name, 0.0) for name in _called(one.path)), default=0.0)
+def _allowed(outcome: Outcome, factors: Factors) -> float:
+    return max((factors.get(name, 0.0) for name in _called(outcome.path)), default=0.0)
 
 
 def factors() -> dict[str, Factors]:
     """By board, as they were measured last."""
-    found: dict[str, Factors] = json.loads(_FACTORS.read_text(encoding="utf-8"))
-    return found
+    known: dict[str, Factors] = json.loads(_FACTORS.read_text(encoding="utf-8"))
+    return known
 
 
-def write(found: Mapping[str, Factors], some: bool = False) -> None:
+def write(measured: Mapping[str, Factors], some: bool = False) -> None:
     """Boards that were not measured keep theirs, and so do operators if some were."""
     known = factors() if _FACTORS.exists() else {}
     kept = known if some else {}
     merged = {
         **known,
-        **{name: {**kept.get(name, {}), **found[name]} for name in found},
+        **{name: {**kept.get(name, {}), **measured[name]} for name in measured},
     }
     merged = {name: dict(sorted(merged[name].items())) for name in merged}
     text = json.dumps({name: merged[name] for name in sorted(merged)}, indent=1)
     _FACTORS.write_text(f"{text}\n", encoding="utf-8")
 
 
-def _cost(one: Outcome) -> float:
-    assert one.instructions is not None
-    return one.instructions / max(1, one.work or 0)
+def _cost(outcome: Outcome) -> float:
+    assert outcome.instructions is not None
+    return outcome.instructions / max(1, outcome.work or 0)
 
 
 @cache  # of one program on many boards

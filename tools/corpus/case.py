@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ember.export.folders import ATOL, RTOL, Exported, npy_bytes, write_case
-from ember.export.folders import ExpectedRun as Run
+from ember.cases import ATOL, RTOL
+from ember.export.cases import ExpectedRun as Run
+from ember.export.cases import Exported, npy_bytes, write_case
 
 __all__ = ["ATOL", "RTOL", "Case", "Exported", "Run", "npy_bytes", "write_case"]
 
@@ -24,7 +25,7 @@ class Case:
     committed: bool = True
 
     def exported(self) -> Exported:
-        """Run the recipe with random numbers that depend on the name alone."""
+        """Run the recipe with random numbers that depend only on the name."""
         torch.manual_seed(zlib.crc32(self.name.encode()))
         with torch.no_grad():
             return self.build()

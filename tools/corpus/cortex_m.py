@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import zlib
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -240,7 +241,7 @@ def network(
     return [
         Case(
             f"int8_{name}_{target}",
-            lambda target=target: build(target),
+            partial(build, target),
             committed=targets == COMMITTED,
         )
         for target in targets

@@ -37,8 +37,8 @@ def eager_runs(
     module: torch.nn.Module, samples: Sequence[tuple[Any, ...]]
 ) -> list[Run]:
     """Run the samples in order on a copy of the module, state included."""
-    own = copy.deepcopy(module)
-    return [eager_run("forward", own, sample) for sample in samples]
+    copied = copy.deepcopy(module)
+    return [eager_run("forward", copied, sample) for sample in samples]
 
 
 def eager_run(

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from corpus.case import Case, Exported
-from ember.export import flows, tests
+from ember.export import cases, flows
 from ember.export.source import Source
 from ember.frontends import MFCC, Int8, LogMel, Spectrum, Streaming
 
@@ -54,7 +54,7 @@ def _exported(model: nn.Module, inputs: list[Tensor]) -> Exported:
     source = Source(Path(__file__), model.eval(), samples[0], tuple(samples))
     lowered = flows.lower(source, "portable", None, "cortex-m55", samples)
     outputs = lowered.outputs([lowered.prepare(sample) for sample in samples])
-    return Exported({"model.bpte": tests.bundled(lowered, samples, outputs)})
+    return Exported({"model.bpte": cases.bundled(lowered, samples, outputs)})
 
 
 CASES = [

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torchao.quantization.pt2e import MinMaxObserver
 
 from corpus.case import Case, Exported
-from ember.export import flows, tests
+from ember.export import cases, flows
 from ember.export.flows import Backend, Quantize
 from ember.export.source import Source
 from ember.frontends import FIR, Biquads, Causal, Resample, streamed
@@ -118,7 +118,7 @@ def exported(
     with scales_of_extremes():
         lowered = flows.lower(source, backend, quantize, "cortex-m55", samples)
     outputs = lowered.outputs([lowered.prepare(sample) for sample in samples])
-    return Exported({"model.bpte": tests.bundled(lowered, samples, outputs)})
+    return Exported({"model.bpte": cases.bundled(lowered, samples, outputs)})
 
 
 def pair(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recipes of input tensors, so that nothing random happens before the seed is set."""
+"""Recipes of input tensors: numbers are drawn only after the seed is set."""
 
 from __future__ import annotations
 

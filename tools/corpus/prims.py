@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
+from typing import Any
 
 import torch
 
@@ -72,17 +74,17 @@ class Maker:
         self.operators: list[Operator] = []
         self.planned = 0
 
-    def value(self, value: float | Value) -> int:
-        kinds = {bool: Bool, int: Int, float: Double}
-        made = kinds[type(value)](value) if type(value) in kinds else value
-        self.values.append(made)  # type: ignore[arg-type]
+    def value(self, value: Any) -> int:
+        kinds: dict[type, Any] = {bool: Bool, int: Int, float: Double}
+        kind = kinds.get(type(value))
+        self.values.append(kind(value) if kind else value)
         return len(self.values) - 1
 
     def tensor(self, dtype: DType, sizes: Sequence[int]) -> int:
         place = Allocation(1, self.planned)
-        one = Tensor(dtype, tuple(sizes), tuple(range(len(sizes))), allocation=place)
-        self.planned += -(-one.nbytes // 16) * 16
-        return self.value(one)
+        tensor = Tensor(dtype, tuple(sizes), tuple(range(len(sizes))), allocation=place)
+        self.planned += -(-tensor.nbytes // 16) * 16
+        return self.value(tensor)
 
     def input(self, value: int) -> int:
         self.inputs.append(value)
@@ -161,7 +163,8 @@ def closeness(name: str) -> Exported:
         ([10, -3, 7, 0], [11, -3, 7, 0], 0.1, 0.0, False, s64),
         ([10, -3, 7, 0], [12, -3, 7, 0], 0.1, 0.0, False, s64),
     ]
-    inputs, results = [], []
+    inputs: list[torch.Tensor] = []
+    results: list[torch.Tensor] = []
     for a, b, rtol, atol, equal_nan, dtype in rows:
         pair = torch.tensor([a], dtype=dtype), torch.tensor([b], dtype=dtype)
         known = DType.FLOAT32 if dtype == f32 else DType.INT64
@@ -176,7 +179,7 @@ def closeness(name: str) -> Exported:
 
 CASES = [
     *(
-        Case(f"op_prim_{name.replace('.', '_').lower()}", lambda n=name: numbers(n))
+        Case(f"op_prim_{name.replace('.', '_').lower()}", partial(numbers, name))
         for name in NUMBERS
     ),
     Case("op_prim_sizes", sizes),

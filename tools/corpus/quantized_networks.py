@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from corpus.case import Case, Exported
-from corpus.ops_quantized import quantized_module
+from corpus.operators import quantized_module
 
 
 class SmallCnn(nn.Module):
@@ -66,7 +66,7 @@ def pt2e(model: nn.Module, sample: tuple[Any, ...], **config: Any) -> nn.Module:
     return allow_exported_model_train_eval(convert_pt2e(prepared))
 
 
-def network(name: str, factory, shape: tuple[int, ...], **config: Any) -> Case:
+def network(name: str, factory: Any, shape: tuple[int, ...], **config: Any) -> Case:
     """A quantised network, named model_<name>_small."""
 
     def build() -> Exported:

@@ -132,8 +132,8 @@ def methods(
     config: ExecutorchBackendConfig | None = None,
 ) -> Exported:
     """Export every method that `calls` names and run the calls in order."""
-    own = copy.deepcopy(owner)
-    runs = [eager_run(name, getattr(own, name), inputs) for name, inputs in calls]
+    copied = copy.deepcopy(owner)
+    runs = [eager_run(name, getattr(copied, name), inputs) for name, inputs in calls]
     examples = dict(reversed(calls))
     programs = {
         name: export(Method(copy.deepcopy(owner), name), examples[name])

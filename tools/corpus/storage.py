@@ -30,7 +30,9 @@ class Banks(MemoryPlanningPass):
         super().__init__()
         self.banks = banks
 
-    def run(self, graph_module: torch.fx.GraphModule, graph_signature: Any = None):
+    def run(
+        self, graph_module: torch.fx.GraphModule, graph_signature: Any = None
+    ) -> Any:
         tensors = 0
         for node in graph_module.graph.nodes:
             for spec in _specs(node.meta.get("spec")):
@@ -39,9 +41,54 @@ class Banks(MemoryPlanningPass):
         return super().run(graph_module, graph_signature)
 
 
-def _specs(found: Any) -> list[Any]:
-    specs = found if isinstance(found, list | tuple) else [found]
+def _specs(tree: Any) -> list[Any]:
+    specs = tree if isinstance(tree, list | tuple) else [tree]
     return [spec for spec in specs if spec is not None and not spec.const]
+
+
+class Inside(MemoryPlanningPass):
+    """Plans outputs of operators, the nth call of each, inside of others': a name and a
+    number, those of the other, and an offset in bytes."""
+
+    def __init__(self, *links: tuple[str, int, str, int, int]) -> None:
+        super().__init__()
+        self.links = links
+
+    def run(
+        self, graph_module: torch.fx.GraphModule, graph_signature: Any = None
+    ) -> Any:
+        calls = [n for n in graph_module.graph.nodes if n.op == "call_function"]
+        for name, number, other, its, offset in self.links:
+            inner, outer = (
+                [c.meta["spec"] for c in calls if f"aten.{text}" in str(c.target)][at]
+                for text, at in ((name, number), (other, its))
+            )
+            inner.storage_base, inner.storage_base_offset = outer, offset
+        return super().run(graph_module, graph_signature)
+
+
+def parts(x: Tensor) -> Tensor:
+    inner = torch.cat([torch.relu(x), torch.tanh(x)])
+    return torch.cat([torch.sigmoid(x), inner]) * 2
+
+
+def replaced(x: Tensor) -> tuple[Tensor, Tensor]:
+    y = torch.tanh(x)
+    z = torch.slice_scatter(y, torch.relu(y[:2]) + 2, 0, 1, 3)
+    return torch.sigmoid(z), z * 3
+
+
+def banked() -> Exported:
+    """Two memories of given sizes, with numbers that leave some out."""
+    from executorch.exir import banked_memory_planning as banks  # since 1.5
+
+    sizes = banks.Bank("fast", 64, 7), banks.Bank("slow", 4096, 3)
+    planning = banks.banked_memory_planning_pass(banks.TargetMemoryMap(sizes))
+    module = nn.Sequential(nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 2), Counter(3.0))
+    config = ExecutorchBackendConfig(
+        memory_planning_pass=planning, passes=[InitializedMutableBufferPass(["total"])]
+    )
+    return exported_module(module, *[(torch.randn(6),)] * 3, config=config)
 
 
 class Constants(nn.Module):
@@ -90,7 +137,9 @@ def stored(
     return Case(f"special_{name}", build)
 
 
-def planned(name: str, factory: Callable[[], nn.Module], *recipes: Any, **options: Any):
+def planned(
+    name: str, factory: Callable[[], nn.Module], *recipes: Any, **options: Any
+) -> Case:
     """The same with options of the memory planning pass."""
     planning = MemoryPlanningPass(**options)
     return stored(name, factory, *recipes, memory_planning_pass=planning)
@@ -154,6 +203,26 @@ CASES = [
     stored("view_copies_kept", nn.Flatten, f32(1, 2, 3), remove_view_copy=False),
     stored("two_memories", small_mlp, ROW, memory_planning_pass=Banks(2)),
     stored("three_memories", small_mlp, ROW, memory_planning_pass=Banks(3)),
+    Case("special_sparse_memories", banked),
+    stored(
+        "inside_chain",
+        lambda: Apply(parts),
+        f32(4, 8),
+        memory_planning_pass=Inside(
+            ("cat", 0, "cat", 1, 128),
+            ("relu", 0, "cat", 0, 0),
+            ("tanh", 0, "cat", 0, 128),
+            ("sigmoid", 0, "cat", 1, 0),
+        ),
+    ),
+    stored(
+        "inside_written",
+        lambda: Apply(replaced),
+        f32(4, 8),
+        memory_planning_pass=Inside(
+            ("slice_scatter", 0, "tanh", 0, 0), ("add", 0, "slice_scatter", 0, 32)
+        ),
+    ),
     planned("inputs_unplanned", small_mlp, ROW, alloc_graph_input=False),
     planned("outputs_unplanned", small_mlp, ROW, alloc_graph_output=False),
     planned(

@@ -10,13 +10,15 @@ import torch
 from torch import Tensor, nn
 
 from corpus.case import Case, Exported
-from ember.export import flows, tests
+from ember.export import cases, flows
 from ember.export.flows import Backend, Quantize
 from ember.export.source import Source
 
 
 class Cell(nn.Module):
     """A recurrent layer that starts at a quarter, and counts its calls from three."""
+
+    hidden: Tensor
 
     def __init__(self, inputs: int, width: int) -> None:
         super().__init__()
@@ -50,7 +52,7 @@ def streamed(backend: Backend, quantize: Quantize | None) -> Exported:
     source = Source(Path(__file__), Stream().eval(), samples[0], tuple(samples))
     lowered = flows.lower(source, backend, quantize, "cortex-m55", samples)
     outputs = lowered.outputs([lowered.prepare(sample) for sample in samples])
-    return Exported({"model.bpte": tests.bundled(lowered, samples, outputs)})
+    return Exported({"model.bpte": cases.bundled(lowered, samples, outputs)})
 
 
 CASES = [

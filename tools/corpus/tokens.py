@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -17,7 +18,7 @@ from corpus import exporting, xnnpack
 from corpus.case import Case, Exported
 from corpus.networks import settled
 
-NEAR = {"rtol": 1e-4, "atol": 1e-4}
+NEAR: dict[str, Any] = {"rtol": 1e-4, "atol": 1e-4}
 NEAR_INT4 = {"rtol": 5e-2, "atol": 8e-2}
 
 

@@ -34,7 +34,7 @@ def quantised(module: nn.Module, sample: tuple[Any, ...], form: str) -> nn.Modul
         return module
     if form.startswith("int4_"):
         return in_groups(module, int(form.partition("_")[2]))
-    options = {"is_per_channel": form != "static_tensor"}
+    options: dict[str, Any] = {"is_per_channel": form != "static_tensor"}
     options["is_dynamic"] = not form.startswith("static")
     if form == "int4":
         options |= {"weight_qmin": -8, "weight_qmax": 7}
@@ -86,7 +86,9 @@ def lowered_graph(
     return program_files(edge.to_executorch(ExecutorchBackendConfig(**config)))
 
 
-def partitioners(form: str, precisions: Sequence[str] = (), **options: Any) -> list:
+def partitioners(
+    form: str, precisions: Sequence[str] = (), **options: Any
+) -> list[Any]:
     """Those that ExecuTorch's documentation gives for a form; `options` and the names
     of `precisions` are the settings of XnnpackPartitioner."""
     from executorch.backends.xnnpack.partition.config.xnnpack_config import (
@@ -98,16 +100,18 @@ def partitioners(form: str, precisions: Sequence[str] = (), **options: Any) -> l
     )
 
     if precisions:
-        options["config_precisions"] = [ConfigPrecisionType[one] for one in precisions]
-    found = [XnnpackPartitioner(**options)]
+        options["config_precisions"] = [
+            ConfigPrecisionType[precision] for precision in precisions
+        ]
+    chosen = [XnnpackPartitioner(**options)]
     if not precisions and (form == "dynamic" or form.startswith("int4")):
-        found.insert(0, XnnpackDynamicallyQuantizedPartitioner())
-    return found
+        chosen.insert(0, XnnpackDynamicallyQuantizedPartitioner())
+    return chosen
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """The runtime tells about this computer on standard error."""
+    """The runtime describes the host on standard error."""
     kept = os.dup(2)
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         os.dup2(nowhere.fileno(), 2)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import torch
@@ -79,7 +80,7 @@ def partitioner() -> Any:
 def built(dim: int) -> Exported:
     # Numbers of which some are equal: the first counts.
     images = torch.randint(-9, 9, (2, 2, 5, 4, 6)).float()
-    samples = [(one.to(memory_format=torch.channels_last),) for one in images]
+    samples = [(image.to(memory_format=torch.channels_last),) for image in images]
     exported = torch.export.export(Largest(dim).eval(), samples[0])
     with places_are_int32():
         edge = to_edge_transform_and_lower(exported, partitioner=[partitioner()])
@@ -87,4 +88,4 @@ def built(dim: int) -> Exported:
     return Exported(files, reference(files, samples), 0.0, 0.0)
 
 
-CASES = [Case(f"xnnpack_arg_max_{dim}", lambda dim=dim: built(dim)) for dim in (2, 3)]
+CASES = [Case(f"xnnpack_arg_max_{dim}", partial(built, dim)) for dim in (2, 3)]

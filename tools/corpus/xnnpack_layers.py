@@ -6,6 +6,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import torch
@@ -19,9 +20,9 @@ from corpus.xnnpack import exported
 # Sums of products have XNNPACK's bits, but for outer products of float16: those add two
 # products in one step, and may differ by a step of the output. Functions (softmax, exp,
 # ...) are near; in float16 XNNPACK rounds on the way, where these kernels round once.
-NEAR = {"rtol": 1e-5, "atol": 1e-5}
-HALF_STEP = {"rtol": 2**-10, "atol": 1e-6}
-NEAR_HALF = {"rtol": 4e-3, "atol": 2e-3}
+NEAR: dict[str, Any] = {"rtol": 1e-5, "atol": 1e-5}
+HALF_STEP: dict[str, Any] = {"rtol": 2**-10, "atol": 1e-6}
+NEAR_HALF: dict[str, Any] = {"rtol": 4e-3, "atol": 2e-3}
 
 
 @dataclass
@@ -35,7 +36,7 @@ class Layer:
 
     def exported(self) -> Exported:
         again = tuple(torch.randn_like(x) for x in self.inputs)
-        options = {"form": self.form, **self.tolerance}
+        options: dict[str, Any] = {"form": self.form, **self.tolerance}
         return exported(self.module, self.inputs, again, **options)
 
 
@@ -212,7 +213,7 @@ class Positive(Layer):
     """A layer whose inputs are never negative."""
 
     def exported(self) -> Exported:
-        options = {"form": self.form, **self.tolerance}
+        options: dict[str, Any] = {"form": self.form, **self.tolerance}
         return exported(self.module, self.inputs, **options)
 
 
@@ -247,6 +248,6 @@ CONFIGURATIONS: dict[str, Callable[[], Layer]] = {
     "transposed_qd8": lambda: transposed("dynamic"),
     "matmul_f32": lambda: matmul(half=False),
     "matmul_f16": lambda: matmul(half=True),
-    **{f"{name}_f32": (lambda name=name: node(name)) for name in NODES},
-    **{f"{name}_f16": (lambda name=name: node(name, half=True)) for name in NODES},
+    **{f"{name}_f32": partial(node, name) for name in NODES},
+    **{f"{name}_f16": partial(node, name, half=True) for name in NODES},
 }

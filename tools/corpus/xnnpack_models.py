@@ -39,7 +39,7 @@ EAGER = {
     "float": {"rtol": 1e-4, "atol": 1e-4},
     "half": {"rtol": 2e-2, "atol": 1e-2},
 }
-EAGER_QUANTISED = {"rtol": 5e-2, "atol": 8e-2}
+EAGER_QUANTISED: dict[str, Any] = {"rtol": 5e-2, "atol": 8e-2}
 
 
 def variants() -> Iterator[Case]:
@@ -161,8 +161,8 @@ def setting(name: str) -> Case:
         samples = [made([recipe]) for recipe in recipes]
         near = STEP if "form" in options else NEAR
         module = settled(factory())
-        own = module if isinstance(module, Counter) else Named(module)
-        return exported(own, *samples, **options, **near)
+        model = module if isinstance(module, Counter) else Named(module)
+        return exported(model, *samples, **options, **near)
 
     return Case(f"xnnpack_setting_{name}", build, name in COMMITTED)
 

@@ -28,7 +28,7 @@ from corpus.xnnpack import exported
 from corpus.xnnpack_layers import CONFIGURATIONS, HALF_STEP, NEAR, NEAR_HALF, NODES
 
 # A sum that ends in another last bit can round to the next integer of a layer behind.
-STEP = {"rtol": 1e-3, "atol": 2e-2}
+STEP: dict[str, Any] = {"rtol": 1e-3, "atol": 2e-2}
 NODES_F16 = {f"{name}_f16" for name in NODES}
 
 
@@ -99,7 +99,7 @@ def separable() -> nn.Module:
 
 class Pixels(nn.Module):
     """Convolutions of single pixels, and one of every other pixel. When images are
-    quantised while they run, the former do so pixel by pixel, the latter together."""
+    quantised at run time, the former do so pixel by pixel, the latter together."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -123,6 +123,20 @@ class Row(nn.Module):
         return tuple(layer(x) for layer in self.layers)
 
 
+class Gates(nn.Module):
+    """Layers in bfloat16, and what the partitioner lowers around them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(23, 23)
+        self.down = nn.Linear(46, 9, bias=False)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.sigmoid(self.gate(x)) * x - x.abs()
+        return self.down(torch.cat([y, torch.tanh(x).clamp(-0.5, 0.75)], 1))[:, 1:]
+
+
+_BF16: dict[str, Any] = {"partition": {"enable_bf16": True}}
 _BATCH = Dim("batch", min=1, max=8)
 _STEPS = [f32(4, 64), f32(8, 64), f32(1, 64)]
 _IMAGE = f32(1, 3, 32, 32)
@@ -134,6 +148,26 @@ CASES = [
         "mlp_inline", small_mlp, f32(4, 64), extract_delegate_segments=False, **NEAR
     ),
     network("mlp_f16", lambda: small_mlp().half(), real(torch.float16, 4, 64)),
+    network(
+        "mlp_bf16",
+        lambda: small_mlp().bfloat16(),
+        *(real(torch.bfloat16, 4, 64), real(torch.bfloat16, 4, 64)),
+        **_BF16,
+    ),
+    network(
+        "row_bf16",
+        lambda: Row(37).bfloat16(),
+        real(torch.bfloat16, 1, 37),
+        committed=False,
+        **_BF16,
+    ),
+    network(  # the wheel does not round what is between element-wise nodes
+        "gates_bf16",
+        lambda: Gates().bfloat16(),
+        real(torch.bfloat16, 5, 23),
+        eager=True,
+        **_BF16,
+    ),
     network("mlp_static", small_mlp, f32(4, 64), form="static"),
     network("mlp_qd8", small_mlp, f32(4, 64), form="dynamic"),
     network("mlp_int4", small_mlp, f32(4, 64), form="int4_32"),

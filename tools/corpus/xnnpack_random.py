@@ -19,7 +19,7 @@ from corpus.xnnpack import FORMS, exported
 from corpus.xnnpack_layers import NEAR, NEAR_HALF, pick
 
 # A last bit that differs before a quantisation is one step after it.
-STEPS = {"rtol": 1e-2, "atol": 8e-2}
+STEPS: dict[str, Any] = {"rtol": 1e-2, "atol": 8e-2}
 EXACT: dict[str, float] = {"rtol": 0.0, "atol": 0.0}
 
 
@@ -37,15 +37,15 @@ class Network(nn.Module):
 
     def __init__(self, steps: list[Step], also: int | None) -> None:
         super().__init__()
-        self.steps = nn.ModuleList([one.module for one in steps])
-        self.takes = [one.takes for one in steps]
+        self.steps = nn.ModuleList([step.module for step in steps])
+        self.takes = [step.takes for step in steps]
         self.also = also
 
     def forward(self, x: torch.Tensor) -> Any:
-        found = [x]
+        values = [x]
         for takes, step in zip(self.takes, self.steps, strict=True):
-            found.append(step(*[found[i] for i in takes]))
-        return found[-1] if self.also is None else (found[-1], found[self.also])
+            values.append(step(*[values[i] for i in takes]))
+        return values[-1] if self.also is None else (values[-1], values[self.also])
 
 
 # ---- steps of images -----------------------------------------------------------------
@@ -55,8 +55,8 @@ def convolution(x: torch.Tensor) -> Step:
     channels, outputs = x.shape[1], random.randint(1, 9)
     kernel = pick(1, 1, 2, 3)
     options = {"stride": pick(1, 1, 2), "padding": random.randint(0, kernel // 2)}
-    made = nn.Conv2d(channels, outputs, kernel, bias=pick(True, False), **options)
-    return Step(pick(made, nn.Sequential(made, nn.BatchNorm2d(outputs)), made))
+    layer = nn.Conv2d(channels, outputs, kernel, bias=pick(True, False), **options)
+    return Step(pick(layer, nn.Sequential(layer, nn.BatchNorm2d(outputs)), layer))
 
 
 def depthwise(x: torch.Tensor) -> Step:
@@ -85,10 +85,10 @@ def average(x: torch.Tensor) -> Step:
 
 
 def larger(x: torch.Tensor) -> Step:
-    made = nn.Upsample(
+    layer = nn.Upsample(
         scale_factor=2.0, mode="bilinear", align_corners=pick(True, False)
     )
-    return Step(made, exact=False)
+    return Step(layer, exact=False)
 
 
 def turned(x: torch.Tensor) -> Step:
@@ -183,26 +183,27 @@ MOST_ELEMENTS = 6000
 
 def network(sample: torch.Tensor, kinds: list[Any], count: int) -> tuple[Network, bool]:
     """Steps that fit each other, found by running them."""
-    found, steps, tries = [sample], [], 0
+    values, tries = [sample], 0
+    steps: list[Any] = []
     while len(steps) < count and tries < 200:
         tries += 1
-        step = pick(*kinds)(found[-1])
+        step = pick(*kinds)(values[-1])
         try:
-            made = step.module.eval()(*[found[i] for i in step.takes])
+            output = step.module.eval()(*[values[i] for i in step.takes])
         except (RuntimeError, IndexError, ValueError):
             continue
-        if not 0 < made.numel() <= MOST_ELEMENTS or not made.isfinite().all():
+        if not 0 < output.numel() <= MOST_ELEMENTS or not output.isfinite().all():
             continue
-        found.append(made)
+        values.append(output)
         steps.append(step)
-        if found[-1].dim() == 4 and random.random() < 0.15:
+        if values[-1].dim() == 4 and random.random() < 0.15:
             end = pick(lambda y: y.mean((2, 3)), lambda y: y.mean((2, 3), keepdim=True))
             steps.append(Step(Apply(end), exact=False))
-            found.append(end(found[-1]))
-            if found[-1].dim() == 2:
+            values.append(end(values[-1]))
+            if values[-1].dim() == 2:
                 kinds = ROWS
-    also = random.randint(1, len(found) - 1) if random.random() < 0.2 else None
-    return Network(steps, also).eval(), all(one.exact for one in steps)
+    also = random.randint(1, len(values) - 1) if random.random() < 0.2 else None
+    return Network(steps, also).eval(), all(step.exact for step in steps)
 
 
 SETTINGS: list[dict[str, Any]] = [
@@ -223,7 +224,9 @@ def random_program(form: str) -> Exported:
         kinds = IMAGES
     else:
         shape = [*pick((3,), (1,), (2, 4)), pick(1, 2) * group]
-        kinds = [one for one in ROWS if not form.startswith("int4_") or one is not part]
+        kinds = [
+            kind for kind in ROWS if not form.startswith("int4_") or kind is not part
+        ]
     sample = torch.randn(shape)
     if images and random.random() < 0.4:
         sample = sample.to(memory_format=torch.channels_last)
@@ -233,7 +236,7 @@ def random_program(form: str) -> Exported:
         dynamic = ({0: Dim("n", min=1, max=shape[0])},)
         samples.append(torch.randn_like(sample)[:1])
     if half:
-        module, samples = module.half(), [one.half() for one in samples]
+        module, samples = module.half(), [kind.half() for kind in samples]
         near = NEAR_HALF
     elif form == "float":
         near = NEAR
@@ -241,7 +244,7 @@ def random_program(form: str) -> Exported:
         near = EXACT if exact else STEPS
     return exported(
         module,
-        *[(one,) for one in samples],
+        *[(kind,) for kind in samples],
         form=form,
         dynamic=dynamic,
         partition=pick(*SETTINGS),

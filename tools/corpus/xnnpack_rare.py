@@ -101,7 +101,7 @@ def cancelled_by_bias() -> Exported:
 
 
 def small_halves() -> Exported:
-    """Rows of float16 that are quantised while they run, near zero: the factor that
+    """Rows of float16 that are quantised at run time, near zero: the factor that
     brings them to int8 is past float16's numbers. And an ordinary row."""
     rows = torch.randn(4, 8)
     rows[0] *= 1e-3
@@ -112,21 +112,21 @@ def small_halves() -> Exported:
 
 
 def not_numbers(form: str, half: bool = False) -> Exported:
-    """A row with NaN, and one with an infinity, that are quantised while they run: what
-    the wheel makes of them depends on where they lie, so NaN is expected. The rows
+    """A row with NaN, and one with an infinity, that are quantised at run time: what
+    the wheel makes of them depends on their addresses, so NaN is expected. The rows
     between have the wheel's results."""
     layer = nn.Linear(32, 5)
     rows = torch.randn(4, 32)
     rows[1], rows[3] = 0, 0
     if half:
         layer, rows = layer.half(), rows.half()
-    made = exported(layer, (rows,), form=form, **(HALF_STEP if half else {}))
-    (run,) = made.runs
+    case = exported(layer, (rows,), form=form, **(HALF_STEP if half else {}))
+    (run,) = case.runs
     for row, number in ((1, torch.nan), (3, torch.inf)):
         rows[row, ::7] = torch.randn(5)
         rows[row, 4 + row] = number
         run.outputs[0][row] = torch.nan
-    return replace(made, runs=[replace(run, inputs=[rows])])
+    return replace(case, runs=[replace(run, inputs=[rows])])
 
 
 def image(*shape: int) -> Inputs:
@@ -135,7 +135,7 @@ def image(*shape: int) -> Inputs:
 
 def one_pixel(inputs: int, outputs: int, size: int, form: str = "float") -> Exported:
     """A convolution of images, channels last, that have one pixel or one channel: their
-    dimensions may be said to lie in memory in several orders. ExecuTorch's own runtime
+    dimensions may be stated in several orders in memory. ExecuTorch's own runtime
     refuses some of these, so the outputs are PyTorch's."""
     layer = nn.Conv2d(inputs, outputs, 1 if size == 1 else 3)
     samples = [image(2, inputs, size, size) for _ in range(2)]
@@ -159,12 +159,12 @@ class Elements(nn.Module):
 
     def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
         size = x.abs()
-        one = [size, x.ceil(), x.floor(), -x, x.square(), size.sqrt()]
-        one += [(size + 0.25).rsqrt(), x.exp(), x.sigmoid(), x.tanh()]
-        one += [F.gelu(x), F.hardswish(x), x.clamp(-0.5, 0.75), x.softmax(-1)]
+        outputs = [size, x.ceil(), x.floor(), -x, x.square(), size.sqrt()]
+        outputs += [(size + 0.25).rsqrt(), x.exp(), x.sigmoid(), x.tanh()]
+        outputs += [F.gelu(x), F.hardswish(x), x.clamp(-0.5, 0.75), x.softmax(-1)]
         two = [x + y, x - y, x * y, x / (y.abs() + 0.5), y - x, F.relu(y + x)]
         two += [torch.maximum(x, y), torch.minimum(y, x), F.prelu(x, y[0, :, 0, 0])]
-        return *one, *two
+        return *outputs, *two
 
 
 def elements(half: bool) -> Exported:
@@ -185,7 +185,9 @@ class Turned(nn.Module):
 
 def turned(half: bool) -> Exported:
     images = torch.randn(1, 3, 5, 7), torch.randn(2, 13, 5, 7)
-    return exported(Turned(), tuple(one.half() if half else one for one in images))
+    return exported(
+        Turned(), tuple(image.half() if half else image for image in images)
+    )
 
 
 class Images(nn.Module):

@@ -47,7 +47,7 @@ class Stored(nn.Module):
         self.output = output
 
     def forward(self, *x: torch.Tensor) -> torch.Tensor:
-        stored = [how.on(one) for how, one in zip(self.inputs, x, strict=True)]
+        stored = [how.on(tensor) for how, tensor in zip(self.inputs, x, strict=True)]
         return self.output.on(self.function(*stored))
 
 

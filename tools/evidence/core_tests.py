@@ -35,7 +35,9 @@ class CoreTests:
         (self._built / "changed").mkdir()
         self._builder = c_programs.Builder(self._built)
         self._files = crafted.collect()
-        self._answers = {f"{one.file} {one.stage} {one.status}" for one in self._files}
+        self._answers = {
+            f"{file.file} {file.stage} {file.status}" for file in self._files
+        }
         build = self._builder.build_apart if apart else self._builder.build
         self.programs = {
             name: build(target, name, *files) for name, files in _sources().items()
@@ -45,7 +47,7 @@ class CoreTests:
 
     def run(self, name: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """One of the programs; of `crafted` the answers are in stderr."""
-        files = [one.file for one in self._files] if name == "crafted" else []
+        files = [file.file for file in self._files] if name == "crafted" else []
         limit = ("prlimit", f"--cpu={self._seconds[name]}")
         return c_programs.run(
             replace(self._target, runner=limit),

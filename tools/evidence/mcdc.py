@@ -5,9 +5,10 @@
     tools/mcdc --json FILE      {"branches": 99.1, "mcdc": 98.2, "gaps": [...]}
 
 A branch is decided when its condition was true once and false once; a condition has
-MC/DC when it alone changed the outcome of its decision. Before a statement of which no
-test can reach all a comment says why, `// unreached: REASON`; it counts as decided.
-Clang 19 measures; C tests and crafted files run on this computer.
+MC/DC when a change of only this condition changed the outcome of its decision. Before a
+statement of which no test can reach all a comment says why, `// unreached: REASON`; it
+counts as decided.
+Clang 19 measures; C tests and crafted files run on the host.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ def _conditions(files: Sequence[dict[str, Any]]) -> Measured:
                 count += 1
                 if not decides and not _is_justified(path, line):
                     text = _text(path, line, column, last, end)
-                    what = f"condition {place} never decides alone: {text}"
+                    what = f"condition {place} never decides by itself: {text}"
                     gaps.append(_gap(path, line, "mcdc", what))
     return Measured(count, tuple(gaps))
 
@@ -149,7 +150,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    least = {"nargs": 2, "type": float, "metavar": ("BRANCHES", "MCDC")}
+    least: dict[str, Any] = {"nargs": 2, "type": float, "metavar": ("BRANCHES", "MCDC")}
     parser.add_argument("--least", default=(0, 0), help="percent", **least)
     parser.add_argument("--json", metavar="FILE", help="- for standard output")
     asked = parser.parse_args()
@@ -163,8 +164,10 @@ def main() -> int:
         print(f"of statements with a reason for what is unreached: {_reasons()}")
     if asked.json:
         _write(branches, conditions, gaps, asked.json)
-    found = (branches.percent, conditions.percent)
-    return int(any(has < least for has, least in zip(found, asked.least, strict=True)))
+    percents = (branches.percent, conditions.percent)
+    return int(
+        any(has < least for has, least in zip(percents, asked.least, strict=True))
+    )
 
 
 def _write(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# What is changed, and into what. Each is tried where it stands alone.
+# What is changed, and into what. Each is tried where it is a token of its own.
 _CHANGES = {
     " < ": (" <= ",),
     " <= ": (" < ",),

@@ -69,8 +69,10 @@ def _compiled(mutant: Mutant, folder: Path) -> Path | None:
 
 @functools.cache
 def _unchanged(command: Sequence[str], path: Path, folder: Path) -> bytes | None:
-    made = _object(command, path, path.read_text(encoding="utf-8"), folder, "same.o")
-    return made and made.read_bytes()
+    compiled = _object(
+        command, path, path.read_text(encoding="utf-8"), folder, "same.o"
+    )
+    return compiled.read_bytes() if compiled else None
 
 
 def _object(

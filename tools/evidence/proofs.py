@@ -21,6 +21,10 @@ _DEFINED = re.compile(
 _REACHED = re.compile(r'REACHED\("([^"]+)"\)')
 
 
+class ChangeError(ValueError):
+    """A change does not fit the sources, which were edited since."""
+
+
 @dataclass(frozen=True)
 class Change:
     """A text of a source file, which is there once, becomes another."""
@@ -71,7 +75,7 @@ def every() -> tuple[list[Proof], dict[str, str]]:
         name: [Change(cut["file"], *pair) for pair in cut["changes"]]
         for name, cut in read["cuts"].items()
     }
-    proofs = [_proof(name, one, cuts) for name, one in read["proofs"].items()]
+    proofs = [_proof(name, facts, cuts) for name, facts in read["proofs"].items()]
     unproved = {
         name: group["why"] for group in read["unproved"] for name in group["functions"]
     }
@@ -81,23 +85,23 @@ def every() -> tuple[list[Proof], dict[str, str]]:
 def functions() -> set[str]:
     """Those that other files can call."""
     names = set()
-    for path in (path for one in FOLDERS for path in sorted(one.glob("*.c"))):
+    for path in (path for folder in FOLDERS for path in sorted(folder.glob("*.c"))):
         if path.parent == FOLDERS[0] or path.stem in _LINK:
             names |= set(_DEFINED.findall(path.read_text(encoding="utf-8")))
     return names
 
 
-def _proof(name: str, one: dict[str, Any], cuts: dict[str, list[Change]]) -> Proof:
+def _proof(name: str, facts: dict[str, Any], cuts: dict[str, list[Change]]) -> Proof:
     lists = ("proves", "define", "cases", "bytes", "widths")
-    several: Any = {key: tuple(one.pop(key)) for key in lists if key in one}
-    named = [change for cut in one.pop("cuts", ()) for change in cuts[cut]]
-    mutants = tuple(Change(*three) for three in one.pop("mutants", ()))
-    return Proof(name, cuts=tuple(named), mutants=mutants, **several, **one)
+    several: Any = {key: tuple(facts.pop(key)) for key in lists if key in facts}
+    named = [change for cut in facts.pop("cuts", ()) for change in cuts[cut]]
+    mutants = tuple(Change(*three) for three in facts.pop("mutants", ()))
+    return Proof(name, cuts=tuple(named), mutants=mutants, **several, **facts)
 
 
 def write_changed(changes: Sequence[Change], folder: Path) -> None:
     """All sources, changed: what a file includes is looked for beside it first."""
-    for path in (path for one in FOLDERS for path in one.glob("*.[ch]")):
+    for path in (path for folder in FOLDERS for path in folder.glob("*.[ch]")):
         shutil.copy(path, folder)
     for name, text in _changed(changes):
         (folder / name).write_text(text, encoding="utf-8")
@@ -110,10 +114,15 @@ def _changed(changes: Sequence[Change]) -> Iterator[tuple[str, str]]:
             if change.file == name:
                 times = text.count(change.before)
                 if times != 1:
-                    raise ValueError(f"{change.name}: {times} times")
+                    raise ChangeError(
+                        f"{change.name}: {times} times, not once: mend proofs.yaml"
+                    )
                 text = text.replace(change.before, change.after)
         yield name, text
 
 
 def _source(name: str) -> Path:
-    return next(path for one in FOLDERS if (path := one / name).is_file())
+    for folder in FOLDERS:
+        if (folder / name).is_file():
+            return folder / name
+    raise ChangeError(f"there is no {name}: mend proofs.yaml")

@@ -30,11 +30,15 @@ from evidence.proofs import PROOFS, ROOT, Change, Proof
 
 _INCLUDE = [PROOFS]
 _INCLUDE += [ROOT / "runtime_c" / name for name in ("include", "libc/include")]
-_FLAGS = ("--bitwuzla", "--overflow-check", "--ub-shift-check")
-_FLAGS += ("--force-malloc-success", "-f", "freestanding")
+_FLAGS = (
+    *("--bitwuzla", "--overflow-check", "--ub-shift-check"),
+    *("--force-malloc-success", "-f", "freestanding"),
+)
 _CHECKS = ("pointer", "bounds", "align", "div-by-zero")
-_ONLY_MARKS = ("--multi-property", "--no-standard-checks", "--no-unwinding-assertions")
-_ONLY_MARKS += tuple(f"--no-{check}-check" for check in _CHECKS)
+_ONLY_MARKS = (
+    *("--multi-property", "--no-standard-checks", "--no-unwinding-assertions"),
+    *(f"--no-{check}-check" for check in _CHECKS),
+)
 _FAILED = re.compile(r"^ *FAILED +\[.*\] +line +\d+ +(.*)$", re.M)
 _COUNT = re.compile(r"^\*\* \d+ of (\d+) properties failed", re.M)
 
@@ -65,34 +69,37 @@ class Answer:
 
 
 def tasks(chosen: Sequence[Proof], quick: bool) -> list[Task]:
-    found = []
+    listed = []
     for proof in chosen:
         size = proof.bytes[0 if quick else 1]
-        found += [
+        listed += [
             Task(proof, "proof", width, size, case)
             for width in proof.widths[: 1 if quick else None]
             for case in proof.cases
         ]
         first = proof.widths[0]
         last = proof.cases[-1]
-        found.append(Task(proof, "witness", first, proof.bytes[0], last))
+        listed.append(Task(proof, "witness", first, proof.bytes[0], last))
         mutants = proof.mutants[: 1 if quick else None]
-        found += [
-            Task(proof, "mutant", first, proof.bytes[0], mutant=one) for one in mutants
+        listed += [
+            Task(proof, "mutant", first, proof.bytes[0], mutant=mutant)
+            for mutant in mutants
         ]
-    return found
+    return listed
 
 
 def answer(task: Task, limit: int) -> Answer:
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ember-prove-") as temporary:
-        words = _command(task, Path(temporary))
         try:
+            words = _command(task, Path(temporary))
             done = subprocess.run(
                 words, capture_output=True, text=True, check=False, timeout=limit
             )
         except subprocess.TimeoutExpired:
             return Answer(task, f"no answer in {limit} seconds", 0, limit)
+        except proofs.ChangeError as error:
+            return Answer(task, str(error), 0, time.monotonic() - start)
     text = done.stdout + done.stderr
     count = _COUNT.search(text)
     seconds = time.monotonic() - start
@@ -105,7 +112,10 @@ def _command(task: Task, folder: Path) -> list[str]:
     proofs.write_changed(changes, folder)
     words = [str(prover()), str(PROOFS / proof.file), "--function", proof.function]
     words += [f"--{task.width}", "--unwind", str(proof.unwind), *_FLAGS]
-    words += [f"-DPROOF_BYTES={task.bytes}", *(f"-D{one}" for one in proof.define)]
+    words += [
+        f"-DPROOF_BYTES={task.bytes}",
+        *(f"-D{definition}" for definition in proof.define),
+    ]
     words += [f"-D{task.case}"] if task.case else []
     for place in [folder, *_INCLUDE]:
         words += ["-I", str(place)]
@@ -123,9 +133,13 @@ def _wrong(task: Task, text: str) -> str:
     if task.kind == "proof":
         return ", ".join(failed) or ("" if "SUCCESSFUL" in text else "it failed")
     if task.kind == "mutant":
-        told = [one for one in failed if not one.startswith("unwinding")]
+        told = [
+            property_name
+            for property_name in failed
+            if not property_name.startswith("unwinding")
+        ]
         return "" if told else "it lives"
-    reached = {one.removeprefix("reached ") for one in failed}
+    reached = {property_name.removeprefix("reached ") for property_name in failed}
     missing = task.proof.witnesses() - reached
     return f"never reached: {', '.join(sorted(missing))}" if missing else ""
 
@@ -155,37 +169,39 @@ def main(parser: argparse.ArgumentParser) -> int:
     answers = []
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         waiting = tasks(chosen, asked.quick)
-        for one in pool.map(lambda task: answer(task, asked.limit), waiting):
-            answers.append(one)
-            verdict = one.wrong or "holds"
-            name = f"{one.task.kind} {one.task.name}"
-            print(f"{one.seconds:6.1f} s  {name}: {verdict}", file=report, flush=True)
+        for given in pool.map(lambda task: answer(task, asked.limit), waiting):
+            answers.append(given)
+            verdict = given.wrong or "holds"
+            name = f"{given.task.kind} {given.task.name}"
+            print(f"{given.seconds:6.1f} s  {name}: {verdict}", file=report, flush=True)
     facts = _facts(answers, unproved)
     if asked.json == "-":
         print(json.dumps(facts, indent=2))
     elif asked.json:
         Path(asked.json).write_text(json.dumps(facts, indent=2) + "\n")
     print(_sentence(facts), file=report)
-    return int(any(one.wrong for one in answers))
+    return int(any(given.wrong for given in answers))
 
 
 def _facts(answers: Sequence[Answer], unproved: dict[str, str]) -> dict[str, object]:
     kinds: dict[str, list[Answer]] = {"proof": [], "witness": [], "mutant": []}
-    for one in answers:
-        kinds[one.task.kind].append(one)
-    good = {kind: sum(not one.wrong for one in kinds[kind]) for kind in kinds}
-    functions = {name for one in kinds["proof"] for name in one.task.proof.proves}
+    for given in answers:
+        kinds[given.task.kind].append(given)
+    good = {kind: sum(not given.wrong for given in kinds[kind]) for kind in kinds}
+    functions = {name for given in kinds["proof"] for name in given.task.proof.proves}
     return {
         "functions": sorted(functions),
         "proofs": len(kinds["proof"]),
         "proved": good["proof"],
-        "properties": sum(one.properties for one in kinds["proof"] if not one.wrong),
+        "properties": sum(
+            given.properties for given in kinds["proof"] if not given.wrong
+        ),
         "witnesses": len(kinds["witness"]),
         "reached": good["witness"],
         "mutants": len(kinds["mutant"]),
         "killed": good["mutant"],
         "unproved": unproved,
-        "wrong": {one.task.name: one.wrong for one in answers if one.wrong},
+        "wrong": {given.task.name: given.wrong for given in answers if given.wrong},
     }
 
 

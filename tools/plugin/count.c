@@ -28,12 +28,18 @@
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
 
+// The emulator reads the version after it has loaded the plugin.
+__attribute__((constructor)) static void choose_version(void) {
+    qemu_plugin_version = qemu_plugin_scoreboard_new == NULL ? 1 : 2;
+}
+
 static FILE *out;
 static uint64_t marks;
 static uint64_t marks_end;
 static bool exact;
 static bool edges;
-static uint64_t executed;
+static uint64_t counted;        // instructions: version 1
+static qemu_plugin_u64 counter; // version 2
 
 // Accesses of a range: [0] reads, [1] writes.
 typedef struct range {
@@ -48,6 +54,10 @@ enum { MOST_RANGES = 64, COUNTED_REGION = 1 };
 static range_t ranges[MOST_RANGES];
 static int range_count;
 static bool is_counting;
+
+static uint64_t executed(void) {
+    return qemu_plugin_version == 1 ? counted : qemu_plugin_u64_sum(counter);
+}
 
 static void count_access(qemu_plugin_meminfo_t info, uint64_t address) {
     const bool store = qemu_plugin_mem_is_store(info);
@@ -70,7 +80,7 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
             count_access(info, address);
         }
         if (edges) {
-            traffic_count(executed, (uintptr_t)ahead, info, address);
+            traffic_count(executed(), (uintptr_t)ahead, info, address);
         }
         return;
     }
@@ -83,7 +93,27 @@ static void on_access(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address
     }
     fprintf(out, "%" PRIu64 " %c %" PRIu64 "\n", (address - marks) / 4,
             qemu_plugin_mem_is_store(info) ? 'w' : 'r',
-            executed - (uint64_t)(uintptr_t)ahead);
+            executed() - (uint64_t)(uintptr_t)ahead);
+}
+
+static void count_block(struct qemu_plugin_tb *block, size_t instructions) {
+    if (qemu_plugin_version == 1) {
+        qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                 &counted, instructions);
+    } else {
+        qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(
+            block, QEMU_PLUGIN_INLINE_ADD_U64, counter, instructions);
+    }
+}
+
+static void count_instruction(struct qemu_plugin_insn *insn) {
+    if (qemu_plugin_version == 1) {
+        qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
+                                                   &counted, 1);
+    } else {
+        qemu_plugin_register_vcpu_insn_exec_inline_per_vcpu(
+            insn, QEMU_PLUGIN_INLINE_ADD_U64, counter, 1);
+    }
 }
 
 static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
@@ -91,8 +121,7 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
 
     (void)id;
     if (!exact) {
-        qemu_plugin_register_vcpu_tb_exec_inline(block, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                 &executed, count);
+        count_block(block, count);
     }
     if (edges) {
         blocks_watch(block);
@@ -102,8 +131,7 @@ static void on_block(qemu_plugin_id_t id, struct qemu_plugin_tb *block) {
         const size_t ahead = exact ? 1 : count - i;
 
         if (exact) {
-            qemu_plugin_register_vcpu_insn_exec_inline(insn, QEMU_PLUGIN_INLINE_ADD_U64,
-                                                       &executed, 1);
+            count_instruction(insn);
         }
         if (out != NULL) {
             qemu_plugin_register_vcpu_mem_cb(insn, on_access, QEMU_PLUGIN_CB_NO_REGS,
@@ -124,7 +152,7 @@ static void on_end(qemu_plugin_id_t id, void *data) {
         fprintf(out, "range %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n",
                 one->accesses[0], one->bytes[0], one->accesses[1], one->bytes[1]);
     }
-    fprintf(out, "end %" PRIu64 "\n", executed);
+    fprintf(out, "end %" PRIu64 "\n", executed());
     fclose(out);
 }
 
@@ -183,6 +211,9 @@ __attribute__((visibility("default"))) int qemu_plugin_install(qemu_plugin_id_t 
         return -1;
     }
     marks_end = marks + 4 * (marks_end == 0 ? 8 : marks_end);
+    if (qemu_plugin_version != 1) {
+        counter.score = qemu_plugin_scoreboard_new(sizeof counted);
+    }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
     qemu_plugin_register_atexit_cb(id, on_end, NULL);
     return 0;

@@ -115,10 +115,10 @@ def unpacked(package: str) -> Path:
 def environment(name: str) -> dict[str, str]:
     """Variables with which the file of a model finds its packages, and recordings."""
     needed = packages(name)
-    more = _SUPPORT if any(one.startswith("onnx") for one in needed) else ()
+    more = _SUPPORT if any(package.startswith("onnx") for package in needed) else ()
     places = [str(place) for place in installed((*needed, *more))]
-    found = [str(ROOT / "sdk"), os.environ.get("PYTHONPATH", "")]
-    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([*found, *places])}
+    folders = [str(ROOT / "sdk"), os.environ.get("PYTHONPATH", "")]
+    variables = {**os.environ, "PYTHONPATH": os.pathsep.join([*folders, *places])}
     debian = _constant(name, "DEBIAN")
     return variables | ({"TRAINED_FILES": str(unpacked(debian))} if debian else {})
 
@@ -129,13 +129,13 @@ def row(name: str, mode: str, board: str, folder: Path) -> Row:
     quantize = ["--quantize", mode] if mode != "float" else []
     words = ["export", str(MODELS / f"{name}.py"), "--board", board, *quantize]
     words += ["-o", str(program)]
-    made = _ember(words, folder, environment(name))
-    if "error" in made and mode == "float":  # what a delegate's flow cannot take
-        made = _ember([*words, "--backend", "portable"], folder, environment(name))
-    if "error" in made:
-        return Row(name, mode, board, failure=f"no export: {made['error']}")
-    facts = {"backend": made["backend"], "bytes": made["bytes"]}
-    facts["distance"] = made["distance"]
+    exported = _ember(words, folder, environment(name))
+    if "error" in exported and mode == "float":  # what a delegate's flow cannot take
+        exported = _ember([*words, "--backend", "portable"], folder, environment(name))
+    if "error" in exported:
+        return Row(name, mode, board, failure=f"no export: {exported['error']}")
+    facts = {"backend": exported["backend"], "bytes": exported["bytes"]}
+    facts["distance"] = exported["distance"]
     built = _ember(["plan", str(program), "--board", board], folder)
     if "error" not in built:
         facts["ram"] = sum(region["bytes"] for region in built["regions"])
@@ -144,12 +144,12 @@ def row(name: str, mode: str, board: str, folder: Path) -> Row:
         return Row(name, mode, board, **facts, failure=f"fails: {tested['error']}")
     measured = _measured(name, program, board)
     facts |= {"pytorch": measured["pytorch"], "on_board": measured["board"]}
-    return Row(name, mode, board, **facts, tests=made["tests"])
+    return Row(name, mode, board, **facts, tests=exported["tests"])
 
 
 def _measured(name: str, program: Path, board: str) -> dict[str, float]:
     """The task's measure, in PyTorch and on the board."""
-    command = [sys.executable, Path(__file__).parent / "measure.py"]
+    command = [sys.executable, str(Path(__file__).parent / "measure.py")]
     done = subprocess.run(
         [*command, name, program, board],
         check=True,
@@ -161,7 +161,7 @@ def _measured(name: str, program: Path, board: str) -> dict[str, float]:
 
 def _ember(
     words: Sequence[str], folder: Path, env: dict[str, str] | None = None
-) -> dict:
+) -> dict[str, Any]:
     """The JSON of a command, or its `error`."""
     answer = folder / f"answer-{os.getpid()}.json"  # other runs have theirs
     answer.unlink(missing_ok=True)
@@ -209,8 +209,8 @@ def merged(page: str, rows: Sequence[Row]) -> str:
     """The page with these rows in its table, in the order of the tool."""
     head, _, old = page.partition(MARK)
     lines = {_key(line): line for line in old.splitlines()[2:]}
-    first, second, *made = table(rows)
-    lines |= {_key(line): line for line in made}
+    first, second, *rest = table(rows)
+    lines |= {_key(line): line for line in rest}
     keys = (
         (name, mode, board) for name in names() for board in BOARDS for mode in MODES
     )
@@ -245,8 +245,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         page = merged(PAGE.read_text(encoding="utf-8"), rows)
         PAGE.write_text(page, encoding="utf-8")
     if asked.json:
-        asked.json.write_text(json.dumps([asdict(one) for one in rows], indent=1))
-    return int(any(one.failure.startswith("fails") for one in rows))
+        asked.json.write_text(json.dumps([asdict(row) for row in rows], indent=1))
+    return int(any(row.failure.startswith("fails") for row in rows))
 
 
 if __name__ == "__main__":

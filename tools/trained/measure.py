@@ -52,9 +52,9 @@ def of_board(path: Path, board: str, calls: Calls) -> Outputs:
     """What the program gives in the test runner's firmware on a board."""
     (place,) = cases.find([path])
     case = cases.read(place)
-    alone = bundle.parse(case.content, path.name).program
+    content = bundle.parse(case.content, path.name).program
     runs = tuple(Run("forward", tuple(map(_tensor, inputs)), ()) for inputs in calls)
-    called = replace(case, content=alone, bundled=False, runs=runs)
+    called = replace(case, content=content, bundled=False, runs=runs)
     answers, _ = testing.outputs(called, boards.load(board))
     return [
         tuple(value.array for value in answer if isinstance(value, CaseTensor))

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A delegate's graph in memory: values, and nodes in execution order.
 //
-// Made once by init, in the method's arena. Values that live between nodes, and what
-// nodes need while they run, are in the method's scratch: their places are fixed when
-// the graph is made, for the declared sizes, which are the largest. If inputs come in
-// other sizes, shapes are inferred again; the places stay.
+// Built once by init, in the method's arena. Values that pass between nodes, and the
+// scratch of nodes, are in the method's scratch: their places are fixed when the graph
+// is built, for the declared sizes, which are the largest. If inputs come in other
+// sizes, shapes are inferred again; the places stay.
 #ifndef EMBER_XNNPACK_GRAPH_H
 #define EMBER_XNNPACK_GRAPH_H
 

@@ -134,6 +134,7 @@ enum {
     XNN_QDS8 = 9,  // dynamically quantised, per row
     XNN_QBS4 = 10, // as QCS4, a bfloat16 scale per channel and group
     XNN_S32 = 12,
+    XNN_BF16 = 14,
 };
 
 #endif // EMBER_XNNPACK_SCHEMA_H

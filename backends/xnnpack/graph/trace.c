@@ -11,6 +11,8 @@ static uint32_t dtype_of(const ember_xnn_value_t *value) {
         return EMBER_F32;
     case XNN_F16:
         return EMBER_F16;
+    case XNN_BF16:
+        return EMBER_BF16;
     case XNN_QS8:
         return EMBER_S8;
     case XNN_S32:

@@ -12,6 +12,7 @@ uint32_t ember_xnn_element_size(uint32_t datatype) {
     case XNN_S32:
         return 4;
     case XNN_F16:
+    case XNN_BF16:
         return 2;
     case XNN_QCS4:
     case XNN_QBS4:
@@ -25,8 +26,8 @@ static bool known_datatype(uint32_t datatype) {
     const uint32_t known = 1u << XNN_F32 | 1u << XNN_F16 | 1u << XNN_QS8 |
                            1u << XNN_QS32 | 1u << XNN_QCS8 | 1u << XNN_QCS32 |
                            1u << XNN_QCS4 | 1u << XNN_QDS8 | 1u << XNN_QBS4 |
-                           1u << XNN_S32;
-    return datatype <= XNN_S32 && (known >> datatype & 1) != 0;
+                           1u << XNN_S32 | 1u << XNN_BF16;
+    return datatype <= XNN_BF16 && (known >> datatype & 1) != 0;
 }
 
 static ember_status_t read_sizes(ember_xnn_payload_t *payload, const uint8_t *tensor,
@@ -52,7 +53,8 @@ static ember_status_t read_sizes(ember_xnn_payload_t *payload, const uint8_t *te
 
 // Datatypes that are only valid for quantised weights and biases.
 static bool needs_quantization(uint32_t datatype) {
-    return datatype != XNN_F32 && datatype != XNN_F16 && datatype != XNN_S32;
+    return datatype != XNN_F32 && datatype != XNN_F16 && datatype != XNN_BF16 &&
+           datatype != XNN_S32;
 }
 
 static bool is_of_constants(uint32_t datatype) {

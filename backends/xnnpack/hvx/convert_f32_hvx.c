@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // From static int8 to float32 with HVX.
 #include "elements_hvx.h"
-#include "kernels/quantized/dequantize_hvx.h"
+#include "kernels/engine/hvx/dequantize_hvx.h"
 
 static ember_status_t prepare(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     return xnn_types(node, XNN_QS8, XNN_F32) && xnn_is_open(node) &&

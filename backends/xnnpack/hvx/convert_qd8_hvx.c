@@ -4,7 +4,7 @@
 #include "backends/xnnpack/nodes/convert_qd8.h"
 #include "elements_hvx.h"
 #include "floats_hvx.h"
-#include "kernels/quantized/extent_hvx.h"
+#include "kernels/engine/hvx/extent_hvx.h"
 
 enum { FEW = 16 }; // numbers of a row
 

@@ -5,7 +5,7 @@
 #define EMBER_XNNPACK_HVX_ELEMENTS_H
 
 #include "backends/xnnpack/nodes/elements.h"
-#include "kernels/cortex_m/table_hvx.h"
+#include "kernels/engine/hvx/table_hvx.h"
 #include "requantise_hvx.h"
 
 // The factor of float32 values: a positive normal number.

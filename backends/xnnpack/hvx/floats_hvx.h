@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The last steps of products of dynamically quantised int8 with HVX: float32 from
-// integers, by kernels/cortex_m/float_hvx.h.
+// integers, by kernels/engine/hvx/float_hvx.h.
 #ifndef EMBER_XNNPACK_HVX_FLOATS_H
 #define EMBER_XNNPACK_HVX_FLOATS_H
 
-#include "kernels/cortex_m/float_hvx.h"
+#include "kernels/engine/hvx/float_hvx.h"
 #include "products_hvx.h"
 
 // Whether a factor, or an addend, is in the range of ember_fma_hvx().

@@ -2,7 +2,7 @@
 // The walk over rows and windows. Contract: products_hvx.h.
 #include "products_hvx.h"
 
-#include "kernels/cortex_m/columns_hvx.h"
+#include "kernels/engine/hvx/columns_hvx.h"
 
 enum { LANES = EMBER_LANES_HVX, PANEL = EMBER_PANEL_HVX };
 enum { BYTES_MAX = 1 << 28 };
@@ -71,8 +71,8 @@ static uint32_t merge(plan_t *plan) {
         .height = plan->cells.height,
         .width = {INT32_MAX, INT32_MAX, w->kernel, w->stride, 0, w->dilation}};
     // Each row of QDS8 has parameters of its own.
-    const bool alone = plan->geometry.groups > 1 || plan->row_step != 0;
-    const int32_t merged = alone ? 1 : ember_columns_hvx_merged(&conv);
+    const bool separate = plan->geometry.groups > 1 || plan->row_step != 0;
+    const int32_t merged = separate ? 1 : ember_columns_hvx_merged(&conv);
     const int32_t shift = w->stride * plan->cells.channels;
     w->kernel += (merged - 1) * w->stride;
     w->out = (w->out + merged - 1) / merged;

@@ -2,13 +2,13 @@
 // Fully connected layers and convolutions of int8 and int4 with HVX: rows, or the
 // windows of an image, times panels of up to 128 columns, whose weights were packed on
 // the host. The loops are those of the int8 dialect's kernels
-// (kernels/cortex_m/windows_hvx.h); a type defines what sums become.
+// (kernels/engine/hvx/windows_hvx.h); a type defines what sums become.
 #ifndef EMBER_XNNPACK_HVX_PRODUCTS_H
 #define EMBER_XNNPACK_HVX_PRODUCTS_H
 
 #include "backends/xnnpack/graph/packing.h"
 #include "backends/xnnpack/nodes/window.h"
-#include "kernels/cortex_m/cells_hvx.h"
+#include "kernels/engine/hvx/cells_hvx.h"
 
 // The most vectors of parameters for each vector of columns; the first has the initial
 // sums.

@@ -5,7 +5,7 @@
 #define EMBER_XNNPACK_HVX_REQUANTISE_H
 
 #include "backends/xnnpack/nodes/numbers.h"
-#include "kernels/cortex_m/float_hvx.h"
+#include "kernels/engine/hvx/float_hvx.h"
 
 // The factors of 32 sums: positive normal numbers.
 typedef struct xnn_hvx_scales {

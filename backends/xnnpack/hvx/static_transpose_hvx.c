@@ -2,7 +2,7 @@
 // Transpose with HVX, if each image is a matrix that becomes its transpose: channels
 // first to channels last and back.
 #include "backends/xnnpack/nodes/move.h"
-#include "kernels/movement/transpose_hvx.h"
+#include "kernels/engine/hvx/transpose_hvx.h"
 
 typedef struct plan {
     ember_transpose_hvx_t matrix;

@@ -5,6 +5,7 @@
 
 bool ember_xnn_is_plain(const ember_xnn_value_t *value) {
     return value->datatype == XNN_F32 || value->datatype == XNN_F16 ||
+           value->datatype == XNN_BF16 ||
            (value->datatype == XNN_QS8 && xnn_is_scale(value->scale));
 }
 
@@ -26,6 +27,11 @@ void ember_xnn_load(const ember_xnn_value_t *value, const void *from, uint32_t s
     case XNN_F16:
         for (uint32_t i = 0; i < loads; i++) {
             to[i] = ember_half_widen(halves[i]);
+        }
+        break;
+    case XNN_BF16:
+        for (uint32_t i = 0; i < loads; i++) {
+            to[i] = ember_f32_from_bf16(halves[i]);
         }
         break;
     default:
@@ -76,8 +82,15 @@ void ember_xnn_store(const ember_xnn_node_t *node, void *to, uint32_t count,
         memcpy(to, from, 4 * (size_t)count);
         return;
     }
+    uint16_t *halves = to;
+    if (value->datatype == XNN_BF16) {
+        for (uint32_t i = 0; i < count; i++) {
+            halves[i] = ember_bf16_from_f32(from[i]);
+        }
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
-        ((uint16_t *)to)[i] = ember_half_narrow(from[i]);
+        halves[i] = ember_half_narrow(from[i]);
     }
 }
 

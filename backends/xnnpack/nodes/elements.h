@@ -8,7 +8,7 @@
 
 enum { XNN_CHUNK = 64 }; // elements that are computed at a time
 
-// Whether it is F32, F16, or QS8 with a usable scale.
+// Whether it is F32, F16, BF16, or QS8 with a usable scale.
 bool ember_xnn_is_plain(const ember_xnn_value_t *value);
 
 // Address of element `index`.

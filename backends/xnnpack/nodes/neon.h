@@ -3,7 +3,7 @@
 #ifndef EMBER_XNNPACK_NEON_H
 #define EMBER_XNNPACK_NEON_H
 
-#include "kernels/engine/fours_neon.h"
+#include "kernels/engine/neon/fours_neon.h"
 #include "numbers.h"
 
 #define XNN_INLINE EMBER_NEON_INLINE

@@ -47,6 +47,7 @@ struct ember_xnn_product {
 
 extern const ember_xnn_type_t ember_xnn_type_f32;
 extern const ember_xnn_type_t ember_xnn_type_f16;
+extern const ember_xnn_type_t ember_xnn_type_bf16;
 extern const ember_xnn_type_t ember_xnn_type_qs8;
 extern const ember_xnn_type_t ember_xnn_type_qd8;
 extern const ember_xnn_type_t ember_xnn_type_qd8_qc4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Softmax along the innermost dimension, four values at a time; sums in the order of
 // the portable kernel.
-#include "kernels/engine/mathf_neon.h"
+#include "kernels/engine/neon/mathf_neon.h"
 #include "softmax.h"
 
 // A NaN makes the whole row NaN, whatever its maximum is.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Element-wise nodes with one float32 or float16 input.
 #include "floats_neon.h"
-#include "kernels/engine/mathf_neon.h"
+#include "kernels/engine/neon/mathf_neon.h"
 
 // Bounds are the node's.
 XNN_INLINE float32x4_t same(float32x4_t x) {

@@ -22,6 +22,11 @@ static inline uint32_t xnn_panel_lines(uint32_t rows) {
     return rows > 4 ? 8 : rows > 1 ? 4 : 1;
 }
 
+// The same, of pairs of rows that one instruction multiplies.
+static inline uint32_t xnn_panel_pairs(uint32_t rows) {
+    return rows > 4 ? 4 : rows > 2 ? 2 : 1;
+}
+
 struct ember_xnn_form;
 
 typedef struct ember_xnn_panel {
@@ -116,7 +121,7 @@ static inline const ember_xnn_row_t *xnn_panel_row(const ember_xnn_panel_t *pane
     return xnn_rows(panel->node->in[0]) + panel->row + (size_t)row * panel->row_step;
 }
 
-// --- for kernels *_neon.c, *_dot.c, *_fhm.c, *_i8mm.c ---------------------------
+// --- for kernels *_neon.c, *_dot.c, *_fhm.c, *_i8mm.c, *_bf16mm.c ----------------
 
 ember_status_t ember_xnn_panel_linear(ember_xnn_graph_t *graph, ember_xnn_node_t *node,
                                       const ember_xnn_form_t *form);
@@ -139,6 +144,8 @@ void ember_xnn_panel_matmul_run(const ember_xnn_graph_t *graph,
 
 extern const ember_xnn_form_t ember_xnn_form_f32_neon;
 extern const ember_xnn_form_t ember_xnn_form_f16_matmul_neon;
+extern const ember_xnn_form_t ember_xnn_form_bf16_neon;
+extern const ember_xnn_form_t ember_xnn_form_bf16_bf16mm;
 // Weights of a float16 node are float16 or float32.
 const ember_xnn_form_t *ember_xnn_panel_f16(const ember_xnn_node_t *node);
 const ember_xnn_form_t *ember_xnn_panel_f16_fhm(const ember_xnn_node_t *node);
@@ -187,6 +194,8 @@ void ember_xnn_panel_put_half(const ember_xnn_panel_t *panel, const float *sums,
 extern const ember_xnn_layout_t ember_xnn_columns_f32;
 extern const ember_xnn_layout_t ember_xnn_columns_f16;
 extern const ember_xnn_layout_t ember_xnn_columns_f16_of_f32;
+// Steps of (8, unit).
+extern const ember_xnn_layout_t ember_xnn_columns_bf16;
 
 // int32 sums of the columns' weights, then steps of (8, unit).
 extern const ember_xnn_layout_t ember_xnn_columns_s8;

@@ -10,10 +10,6 @@
 
 enum { UNIT = 8, HEAD = 4 * XNN_PANEL };
 
-static inline uint32_t pairs_of(uint32_t rows) {
-    return rows > 4 ? 4 : rows > 2 ? 2 : 1;
-}
-
 void ember_xnn_panel_pack_i8mm(const ember_xnn_panel_t *panel, const void *const *rows,
                                uint32_t k);
 
@@ -76,7 +72,7 @@ XNN_INLINE void multiply_pairs(load_fn load, const ember_xnn_panel_t *panel,
 
 XNN_INLINE void multiply_some(load_fn load, const ember_xnn_panel_t *panel,
                               const uint8_t *w, const int32_t *start, tiles_t *tiles) {
-    const uint32_t pairs = pairs_of(panel->rows);
+    const uint32_t pairs = xnn_panel_pairs(panel->rows);
     if (pairs == 4) {
         multiply_pairs(load, panel, w, start, 4, tiles);
     } else if (pairs == 2) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning and end of panels with float32 or float16 output. Results as in
-// product_f32.c, product_f16.c, product_qd8.c and product_qd8_s4.c.
+// The beginning and end of panels with float output. Results as in product_f32.c,
+// product_f16.c, product_bf16.c, product_qd8.c and product_qd8_s4.c.
 #include "backends/xnnpack/nodes/neon.h"
 #include "panel.h"
 
@@ -10,31 +10,33 @@ typedef struct place {
     size_t pitch;   // bytes
     uint32_t bytes; // of columns that exist
     bool whole;     // all of them do
-    bool wide;      // float32
+    uint32_t datatype;
     float32x4_t low;
     float32x4_t high;
 } place_t;
 
 XNN_INLINE place_t find_place(const ember_xnn_panel_t *panel, uint32_t column) {
     const ember_xnn_value_t *out = panel->node->out[0];
-    const bool wide = out->datatype == XNN_F32;
-    const uint32_t size = wide ? 4 : 2;
+    const uint32_t size = out->datatype == XNN_F32 ? 4 : 2;
     const uint32_t columns = xnn_panel_columns(panel, column);
     return (place_t){
         .to = (uint8_t *)out->data + (panel->y + column) * size,
         .pitch = panel->y_step * size,
         .bytes = columns * size,
         .whole = columns == XNN_PANEL,
-        .wide = wide,
+        .datatype = out->datatype,
         .low = vdupq_n_f32(panel->node->low),
         .high = vdupq_n_f32(panel->node->high),
     };
 }
 
-XNN_INLINE void store_row(void *to, float32x4_t x0, float32x4_t x1, bool wide) {
-    if (wide) {
+XNN_INLINE void store_row(void *to, float32x4_t x0, float32x4_t x1, uint32_t datatype) {
+    if (datatype == XNN_F32) {
         vst1q_f32(to, x0);
         vst1q_f32((float *)to + 4, x1);
+    } else if (datatype == XNN_BF16) {
+        neon_store_bf16(to, x0);
+        neon_store_bf16((uint16_t *)to + 4, x1);
     } else {
         neon_store_f16(to, x0);
         neon_store_f16((uint16_t *)to + 4, x1);
@@ -46,10 +48,10 @@ XNN_INLINE void put_row(place_t *place, float32x4_t x0, float32x4_t x1) {
     x0 = neon_between(x0, place->low, place->high);
     x1 = neon_between(x1, place->low, place->high);
     if (place->whole) {
-        store_row(place->to, x0, x1, place->wide);
+        store_row(place->to, x0, x1, place->datatype);
     } else {
         float room[XNN_PANEL];
-        store_row(room, x0, x1, place->wide);
+        store_row(room, x0, x1, place->datatype);
         memcpy(place->to, room, place->bytes);
     }
     place->to += place->pitch;

@@ -89,7 +89,7 @@ static void block(const ember_xnn_panel_t *panel, const uint8_t *w, const void *
     int32_t sums[XNN_PANEL * XNN_PANEL];
     tiles_t tiles;
     multiply_some(load_s8, panel, w + HEAD, start, &tiles);
-    store(&tiles, pairs_of(panel->rows), sums);
+    store(&tiles, xnn_panel_pairs(panel->rows), sums);
     ember_xnn_panel_put_qs8(panel, sums, scales, column);
 }
 

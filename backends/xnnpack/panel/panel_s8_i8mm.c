@@ -31,7 +31,7 @@ static void pack_pair(const int8_t *upper, const int8_t *lower, uint32_t k, int8
 
 void ember_xnn_panel_pack_i8mm(const ember_xnn_panel_t *panel, const void *const *rows,
                                uint32_t k) {
-    const uint32_t pairs = pairs_of(panel->rows);
+    const uint32_t pairs = xnn_panel_pairs(panel->rows);
     const size_t step = (size_t)pairs * 2 * UNIT;
     int8_t *to = (int8_t *)panel->a;
     for (uint32_t i = 0; i < pairs; i++, to += 2 * UNIT) {
@@ -48,7 +48,7 @@ static void block_qc8(const ember_xnn_panel_t *panel, const uint8_t *w,
     int32_t sums[XNN_PANEL * XNN_PANEL];
     tiles_t tiles;
     multiply_some(load_s8, panel, w + HEAD, zeros, &tiles);
-    store(&tiles, pairs_of(panel->rows), sums);
+    store(&tiles, xnn_panel_pairs(panel->rows), sums);
     ember_xnn_panel_put_qc8(panel, sums, (const void *)w, start, scales, column);
 }
 
@@ -57,7 +57,7 @@ static void block_qc4(const ember_xnn_panel_t *panel, const uint8_t *w,
     int32_t sums[XNN_PANEL * XNN_PANEL];
     tiles_t tiles;
     multiply_some(load_s4, panel, w + HEAD, zeros, &tiles);
-    store(&tiles, pairs_of(panel->rows), sums);
+    store(&tiles, xnn_panel_pairs(panel->rows), sums);
     ember_xnn_panel_put_qc4(panel, sums, (const void *)w, start, scales, column);
 }
 
@@ -122,7 +122,7 @@ XNN_INLINE void add_groups(const ember_xnn_panel_t *panel, const uint8_t *w,
 
 static void block_qb4(const ember_xnn_panel_t *panel, const uint8_t *w,
                       const void *start, const float *scales, uint32_t column) {
-    const uint32_t pairs = pairs_of(panel->rows);
+    const uint32_t pairs = xnn_panel_pairs(panel->rows);
     int32_t sums[XNN_PANEL * XNN_PANEL];
     float numbers[XNN_PANEL * XNN_PANEL];
     (void)scales;

@@ -90,7 +90,7 @@ void ember_xnn_windows_find(const ember_xnn_windows_t *windows, const uint8_t *i
 void ember_xnn_windows_copy(const ember_xnn_windows_t *windows,
                             const ember_xnn_cursor_t *at, uint8_t *to, size_t line);
 
-// --- windows where they lie ----------------------------------------------------------
+// --- windows in place ----------------------------------------------------------------
 
 // How a form that reads rows in place gets windows: those inside the image in place,
 // others as copies whose rows are as far apart.

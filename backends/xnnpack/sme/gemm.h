@@ -12,6 +12,7 @@
 typedef enum ember_xnn_sme_kind {
     XNN_SME_F32,
     XNN_SME_F16,    // sums in float32
+    XNN_SME_BF16,   // sums in float32
     XNN_SME_QS8,    // int8 by int8 to int8
     XNN_SME_QD8,    // int8 with parameters per row by int8, to float32 or float16
     XNN_SME_QD8_S4, // the same by weights of four bits, a scale per column
@@ -209,6 +210,7 @@ static inline uint32_t xnn_sme_words(ember_xnn_sme_kind_t kind, uint32_t k) {
     case XNN_SME_F32:
         return k;
     case XNN_SME_F16:
+    case XNN_SME_BF16:
         return (k + 1) / 2;
     case XNN_SME_QD8_S4:
     case XNN_SME_QD8_B4:
@@ -218,12 +220,12 @@ static inline uint32_t xnn_sme_words(ember_xnn_sme_kind_t kind, uint32_t k) {
     }
 }
 
-static inline uint32_t xnn_sme_element(ember_xnn_sme_kind_t kind) {
-    return kind == XNN_SME_F32 ? 4 : kind == XNN_SME_F16 ? 2 : 1;
-}
-
 static inline bool xnn_sme_has_sums(ember_xnn_sme_kind_t kind) {
     return kind >= XNN_SME_QS8;
+}
+
+static inline uint32_t xnn_sme_element(ember_xnn_sme_kind_t kind) {
+    return kind == XNN_SME_F32 ? 4 : xnn_sme_has_sums(kind) ? 1 : 2;
 }
 
 // Bytes of a packed column; for QD8_B4 times the number of blocks, with k of one block.

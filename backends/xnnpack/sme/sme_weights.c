@@ -11,6 +11,7 @@ typedef struct source {
 static const source_t f32_source = {XNN_SME_F32, 32, false};
 static const source_t f16_source = {XNN_SME_F16, 16, false};
 static const source_t rounded_source = {XNN_SME_F16, 16, true};
+static const source_t bf16_source = {XNN_SME_BF16, 16, false};
 static const source_t s8_source = {XNN_SME_QS8, 8, false};
 static const source_t s4_source = {XNN_SME_QD8_S4, 4, false};
 
@@ -123,13 +124,18 @@ static uint64_t size_for(const source_t *source, const ember_xnn_geometry_t *geo
 LAYOUT(f32);
 LAYOUT(f16);
 LAYOUT(rounded);
+LAYOUT(bf16);
 LAYOUT(s8);
 LAYOUT(s4);
 
 static const ember_xnn_layout_t *const layouts[XNN_SME_KINDS] = {
-    [XNN_SME_F32] = &f32_layout,   [XNN_SME_F16] = &f16_layout,
-    [XNN_SME_QS8] = &s8_layout,    [XNN_SME_QD8] = &s8_layout,
-    [XNN_SME_QD8_S4] = &s4_layout, [XNN_SME_QD8_B4] = &ember_xnn_sme_groups,
+    [XNN_SME_F32] = &f32_layout,
+    [XNN_SME_F16] = &f16_layout,
+    [XNN_SME_BF16] = &bf16_layout,
+    [XNN_SME_QS8] = &s8_layout,
+    [XNN_SME_QD8] = &s8_layout,
+    [XNN_SME_QD8_S4] = &s4_layout,
+    [XNN_SME_QD8_B4] = &ember_xnn_sme_groups,
 };
 
 void ember_xnn_sme_pack_matrix(ember_xnn_sme_kind_t kind,

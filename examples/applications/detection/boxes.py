@@ -45,11 +45,11 @@ def decode(scores: Floats, sides: Floats, threshold: float = THRESHOLD) -> list[
         for kind, row, column in np.argwhere(scores > threshold).tolist()
     ]
     # of equal scores the first cell comes first, as in C
-    best = sorted(candidates, key=lambda found: -found.score)[:MOST]
+    best = sorted(candidates, key=lambda box: -box.score)[:MOST]
     kept: list[Found] = []
-    for found in best:
-        if not any(x.kind == found.kind and overlap(x, found) > SAME for x in kept):
-            kept.append(found)
+    for box in best:
+        if not any(x.kind == box.kind and overlap(x, box) > SAME for x in kept):
+            kept.append(box)
     return kept
 
 
@@ -87,32 +87,33 @@ def overlap(a: Found, b: Found) -> float:
 @dataclass(frozen=True)
 class Score:
     right: int  # boxes with an object of their class
-    found: int  # boxes
+    reported: int  # boxes
     objects: int
 
     @property
     def f1(self) -> float:
-        return 2 * self.right / max(self.found + self.objects, 1)
+        return 2 * self.right / max(self.reported + self.objects, 1)
 
 
 def score(
-    found: Sequence[Sequence[Found]], objects: Sequence[Sequence[Found]]
+    reported: Sequence[Sequence[Found]], objects: Sequence[Sequence[Found]]
 ) -> Score:
     """Of frames. Each object counts once, with the best box that has it."""
     right = sum(
-        sum(_right(boxes, there)) for boxes, there in zip(found, objects, strict=True)
+        sum(_right(boxes, there))
+        for boxes, there in zip(reported, objects, strict=True)
     )
-    return Score(right, sum(map(len, found)), sum(map(len, objects)))
+    return Score(right, sum(map(len, reported)), sum(map(len, objects)))
 
 
 def average_precision(
-    found: Sequence[Sequence[Found]], objects: Sequence[Sequence[Found]]
+    reported: Sequence[Sequence[Found]], objects: Sequence[Sequence[Found]]
 ) -> float:
     """The area below precision over recall, each precision the best from there on;
     the mean of both classes."""
     areas = []
     for kind in range(len(scenes.CLASSES)):
-        of_kind = [[x for x in boxes if x.kind == kind] for boxes in found]
+        of_kind = [[x for x in boxes if x.kind == kind] for boxes in reported]
         there = [[x for x in boxes if x.kind == kind] for boxes in objects]
         pairs = [
             (box.score, right)

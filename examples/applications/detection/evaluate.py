@@ -52,50 +52,50 @@ def built_for(board: str, folder: Path) -> on_board.Built:
     return on_board.build_for(board, main, programs, folder, HANDLERS, rows="smallest")
 
 
-def frames(made: Sequence[scenes.Scene]) -> dict[str, bytes]:
+def frames(recording: Sequence[scenes.Scene]) -> dict[str, bytes]:
     """The file of the recorded camera."""
-    rows = (one.frame.astype("<i2").tobytes() for one in made)
+    rows = (scene.frame.astype("<i2").tobytes() for scene in recording)
     return {"frames.raw": b"".join(rows)}
 
 
 def parse(lines: Sequence[str]) -> tuple[Frames, int]:
     """Boxes of each frame of the firmware's log, and the frames that were lost."""
-    found: Frames = []
+    per_frame: Frames = []
     for line in lines[:-1]:
         if _FRAME.fullmatch(line):
-            found.append([])
+            per_frame.append([])
         elif box := _BOX.fullmatch(line):
             edges = [int(edge) for edge in box.groups()[1:5]]
-            found[-1].append(Found(CLASSES.index(box[1]), *edges, float(box[6])))
+            per_frame[-1].append(Found(CLASSES.index(box[1]), *edges, float(box[6])))
         else:
-            raise on_board.SdkError(f"the firmware's line {line!r} is no box")
+            raise on_board.SdkError(f"the firmware's line {line!r} is not a box")
     end = _END.fullmatch(lines[-1])
     if end is None:
         raise on_board.SdkError(f"the firmware's last line is {lines[-1]!r}")
-    return found, int(end[1])
+    return per_frame, int(end[1])
 
 
-def references(made: Sequence[scenes.Scene]) -> Frames:
+def references(recording: Sequence[scenes.Scene]) -> Frames:
     """What PyTorch's model in floating point finds in the recording."""
     with np.load(HERE / "references.npz") as file:
-        if int(file["checksum"]) != scenes.checksum(made):
+        if int(file["checksum"]) != scenes.checksum(recording):
             raise on_board.SdkError(
                 "the recording is not the one of references.npz: train.py --record"
             )
-        found: Frames = [[] for _ in made]
+        per_frame: Frames = [[] for _ in recording]
         rows = zip(file["boxes"].tolist(), file["scores"].tolist(), strict=True)
         for (number, *box), score in rows:
-            found[number].append(Found(*box, score))
-    return found
+            per_frame[number].append(Found(*box, score))
+    return per_frame
 
 
 def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
     """The line of JSON, and what is not as it should be."""
     built, recording = built_for(board, folder), scenes.recording()
     ran = on_board.run(built, frames(recording), count=False, shift=SHIFT)
-    found, lost = parse(ran.lines)
-    if len(found) + lost != len(recording):
-        raise on_board.SdkError(f"{len(found)} of {len(recording)} frames came")
+    reported, lost = parse(ran.lines)
+    if len(reported) + lost != len(recording):
+        raise on_board.SdkError(f"{len(reported)} of {len(recording)} frames came")
     counted = on_board.run(built, frames(recording[:COUNTED]), cycles=True, shift=SHIFT)
     facts = {
         "application": HERE.name,
@@ -105,16 +105,16 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
         "lost": lost,
     }
     if not lost:
-        facts |= _measures(found, references(recording), recording)
+        facts |= _measures(reported, references(recording), recording)
     return facts, wrong(facts)
 
 
 def _measures(
-    found: Frames, floats: Frames, recording: Sequence[scenes.Scene]
+    reported: Frames, floats: Frames, recording: Sequence[scenes.Scene]
 ) -> dict[str, Any]:
-    there = [boxes.of_scene(one) for one in recording]
-    ours, theirs = boxes.score(found, there), boxes.score(floats, there)
-    precisions = [boxes.average_precision(x, there) for x in (found, floats)]
+    there = [boxes.of_scene(scene) for scene in recording]
+    ours, theirs = boxes.score(reported, there), boxes.score(floats, there)
+    precisions = [boxes.average_precision(x, there) for x in (reported, floats)]
     return {
         "accuracy": round(ours.f1, 5),
         "float_accuracy": round(theirs.f1, 5),
@@ -122,7 +122,7 @@ def _measures(
         "float_average_precision": round(precisions[1], 5),
         "right": ours.right,
         "objects": ours.objects,
-        "wrong_boxes": ours.found - ours.right,
+        "wrong_boxes": ours.reported - ours.right,
     }
 
 

@@ -71,8 +71,8 @@ class Detector(nn.Module):
         nn.init.constant_(self.sides.bias, 2.0)
 
     def forward(self, image: Tensor) -> tuple[Tensor, Tensor]:
-        found = self.body(image)
-        return self.scores(found), self.sides(found)
+        features = self.body(image)
+        return self.scores(features), self.sides(features)
 
 
 def trained() -> Detector:
@@ -82,8 +82,8 @@ def trained() -> Detector:
     return detector.eval()
 
 
-def frames_of(made: list[scenes.Scene]) -> Tensor:
-    return torch.from_numpy(np.stack([one.frame for one in made]))
+def frames_of(drawn: list[scenes.Scene]) -> Tensor:
+    return torch.from_numpy(np.stack([scene.frame for scene in drawn]))
 
 
 if os.environ.get("FRONT"):

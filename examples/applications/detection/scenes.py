@@ -67,7 +67,7 @@ def recording() -> list[Scene]:
 
 
 def checksum(scenes: Sequence[Scene]) -> int:
-    return zlib.crc32(b"".join(one.frame.astype("<i2").tobytes() for one in scenes))
+    return zlib.crc32(b"".join(scene.frame.astype("<i2").tobytes() for scene in scenes))
 
 
 def scene(sources: Sources, random: np.random.Generator) -> Scene:

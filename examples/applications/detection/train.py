@@ -44,12 +44,12 @@ CENTRE = 0.5  # cells this far from the middle of a box, of its halves, have it
 Targets = tuple[Tensor, Tensor]
 
 
-def targets(made: Sequence[scenes.Scene]) -> Targets:
+def targets(drawn: Sequence[scenes.Scene]) -> Targets:
     """What the network should say: scores 0 or 1, and sides, 0 where there are none."""
-    scores = np.zeros((len(made), len(scenes.CLASSES), CELLS, CELLS), np.float32)
-    sides = np.zeros((len(made), boxes.SIDES, CELLS, CELLS), np.float32)
-    for number, one in enumerate(made):
-        for box in one.boxes:
+    scores = np.zeros((len(drawn), len(scenes.CLASSES), CELLS, CELLS), np.float32)
+    sides = np.zeros((len(drawn), boxes.SIDES, CELLS, CELLS), np.float32)
+    for number, scene in enumerate(drawn):
+        for box in scene.boxes:
             for row, column in _cells(box):
                 x, y = column + 0.5, row + 0.5
                 scores[number, box.kind, row, column] = 1
@@ -123,23 +123,23 @@ def fit(
 
 
 @torch.no_grad()
-def found(
-    detector: model.Detector, made: Sequence[scenes.Scene]
+def detected(
+    detector: model.Detector, drawn: Sequence[scenes.Scene]
 ) -> list[list[boxes.Found]]:
     """What the model in floating point finds in each frame."""
-    parts = [detector(x) for x in model.seen(model.frames_of(list(made))).split(50)]
+    parts = [detector(x) for x in model.seen(model.frames_of(list(drawn))).split(50)]
     scores, sides = (
         torch.cat(part).double().numpy() for part in zip(*parts, strict=True)
     )
     return [boxes.decode(*cells) for cells in zip(scores, sides, strict=True)]
 
 
-def report(name: str, told: list, made: Sequence[scenes.Scene]) -> None:
-    there = [boxes.of_scene(one) for one in made]
+def report(name: str, told: list, drawn: Sequence[scenes.Scene]) -> None:
+    there = [boxes.of_scene(scene) for scene in drawn]
     score = boxes.score(told, there)
     print(
         f"{name}: F1 {score.f1:.2%}, {score.right} of {score.objects} objects,"
-        f" {score.found - score.right} wrong boxes, average precision"
+        f" {score.reported - score.right} wrong boxes, average precision"
         f" {boxes.average_precision(told, there):.2%}",
         flush=True,
     )
@@ -147,7 +147,7 @@ def report(name: str, told: list, made: Sequence[scenes.Scene]) -> None:
 
 def record(detector: model.Detector) -> None:
     recording = scenes.recording()
-    told = found(detector, recording)
+    told = detected(detector, recording)
     report("recording", told, recording)
     rows = [
         (number, x.kind, x.left, x.top, x.right, x.bottom)
@@ -208,7 +208,7 @@ def main() -> None:
         print(f"trained in {time.monotonic() - started:.0f} s", flush=True)
     random = np.random.default_rng(2)
     drawn = [scenes.scene(learned, random) for _ in range(VALIDATED)]
-    report("pictures of training", found(model.trained(), drawn), drawn)
+    report("pictures of training", detected(model.trained(), drawn), drawn)
     record(model.trained())
     export(calibration(drawn))
 

@@ -3,8 +3,8 @@
 """The recording -> streamed into a board at its real rate, decisions, and their score.
 
 One line of JSON (examples/applications/README.md). `accuracy` counts words that are
-decided rightly: a keyword when it alone is heard, another word when nothing is. Also
-`false_alarms`, `false_alarms_per_hour` of what is no keyword, `lost` samples, and
+classified correctly: a keyword if only that is reported, another word if nothing is.
+Also `false_alarms` and `false_alarms_per_hour` without a keyword, `lost` samples, and
 `load`, the share of a core of `megahertz` that listening takes.
 """
 
@@ -107,7 +107,7 @@ def _broken(facts: dict) -> list[str]:
     if facts["lost"]:
         wrong.append(f"{facts['lost']:,} samples were lost")
     if facts["load"] is None or facts["load"] >= 1:
-        wrong.append(f"it is not known to keep up at {facts['megahertz']} MHz")
+        wrong.append(f"no figure shows that it keeps up at {facts['megahertz']} MHz")
     return wrong
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spoken words and noise -> what a microphone hears: windows to learn from, streams.
 
-Every window is SPAN samples, made anew in each epoch: words at other places, levels,
+Every window has SPAN samples. Each epoch mixes its own: words at other places, levels,
 rates, rooms and noises.
 """
 
@@ -60,7 +60,7 @@ def _babble(others: Sequence[Samples], random: np.random.Generator) -> Samples:
 def windows(
     sounds: Sounds, random: np.random.Generator
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
-    """One for each keyword, as many with other words, a third with noise alone."""
+    """One for each keyword, as many with other words, and a third with only noise."""
     rows: list[tuple[int, Samples]] = []
     for label, word in sounds.keywords:
         rows.append((label, _placed(_varied(word, random), random, sounds.others)))

@@ -25,7 +25,7 @@ from recording import CLASSES, FEATURES, FRAMES, HOP, RATE, WINDOW
 
 from ember import program
 from ember.frontends import MFCC, Int8, Streaming
-from ember.model import interface
+from ember.model import describe
 
 FOLDER = Path(__file__).parent
 # Of each network: hops from one run to the next, channels, frames that become one.
@@ -118,7 +118,7 @@ def front(spotter: Spotter, network: Path) -> Streaming:
     """A hop of int16 samples -> a frame as the int8 input of a network has it."""
     read = program.read(network)
     forward = next(method for method in read.methods if method.name == "forward")
-    edges = interface.of(read, forward)
+    edges = describe.of(read, forward)
     takes = next(edge for edge in edges if edge.kind == "input")
     factors = spotter.features.scale.double().numpy() / takes.scale
     offsets = takes.zero_point - spotter.features.mean.double().numpy() * factors

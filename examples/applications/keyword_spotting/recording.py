@@ -96,7 +96,8 @@ def decide(
 
 
 def score(decisions: Sequence[Decision], words: Sequence[Word], samples: int) -> Score:
-    """A keyword is right when it alone is heard, until LATE; another word when none."""
+    """A keyword is right if only it is reported, until LATE; another word if nothing
+    is."""
     right = 0
     heard_at: set[int] = set()
     for word in words:

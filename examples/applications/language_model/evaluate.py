@@ -24,8 +24,11 @@ sys.path.insert(0, str(HERE.parent))
 
 import on_board  # noqa: E402
 
-from ember import build  # noqa: E402
-from ember.build import Options  # noqa: E402
+from ember.firmware import (  # noqa: E402
+    Built,
+    Options,
+    build,
+)
 
 PROGRAM = HERE / "language_model.pte"
 BOARDS = ("qemu-a64-sme",)
@@ -36,14 +39,14 @@ _ANSWER = re.compile(
 
 
 def references() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((HERE / "references.json").read_text())
-    return found
+    stored: dict[str, Any] = json.loads((HERE / "references.json").read_text())
+    return stored
 
 
-def built_for(board: str, folder: Path) -> build.Built:
+def built_for(board: str, folder: Path) -> Built:
     """Not prepared when it is built: positions change what calls read and write."""
     options = Options(app=HERE / "firmware" / "main.c")
-    return build.build(PROGRAM, board, out=folder / board, options=options)
+    return build(PROGRAM, board, out=folder / board, options=options)
 
 
 def request(

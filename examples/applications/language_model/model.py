@@ -77,7 +77,7 @@ class Layer(nn.Module):
         shape = (*x.shape[:2], self.heads, -1)
         q, k, v = (part(x).view(shape) for part in (self.q, self.k, self.v))
         return tuple(
-            one.transpose(1, 2) for one in (turned(q, turn), turned(k, turn), v)
+            heads.transpose(1, 2) for heads in (turned(q, turn), turned(k, turn), v)
         )  # type: ignore[return-value]
 
     def rest(self, x: Tensor, q: Tensor, k: Tensor, v: Tensor, mask: Tensor) -> Tensor:

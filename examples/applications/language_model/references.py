@@ -48,8 +48,8 @@ def eager(module: Any) -> Scores:
     def scores(token: int, position: int) -> NDArray[np.float32]:
         with torch.no_grad():
             said = module(torch.tensor([[token]]), torch.tensor([position]))
-        found: NDArray[np.float32] = said.flatten().numpy()
-        return found
+        scores: NDArray[np.float32] = said.flatten().numpy()
+        return scores
 
     return scores
 
@@ -101,11 +101,11 @@ def written(
     """The tokens that follow a prompt."""
     for position, token in enumerate(prompt[:-1]):
         scores(token, position)
-    found, token = [], prompt[-1]
+    following, token = [], prompt[-1]
     for position in range(len(prompt) - 1, len(prompt) - 1 + count):
         token = sampler.next(scores(token, position))
-        found.append(token)
-    return found
+        following.append(token)
+    return following
 
 
 def predicted(scores: Scores, given: list[int]) -> list[int]:
@@ -114,7 +114,7 @@ def predicted(scores: Scores, given: list[int]) -> list[int]:
 
 
 def answers(scores: Scores, pairs: tokens.Pairs) -> list[dict[str, Any]]:
-    found = []
+    results = []
     for prompt, count, thousandths, best, seed in REQUESTS:
         given = tokens.encode(prompt, pairs).tolist()
         sampler = Sampler(thousandths / 1000, best, seed)
@@ -126,8 +126,8 @@ def answers(scores: Scores, pairs: tokens.Pairs) -> list[dict[str, Any]]:
             "->",
             repr(tokens.decode(said, pairs).decode("ascii", "replace")),
         )
-        found.append({**request, **more, "tokens": said})
-    return found
+        results.append({**request, **more, "tokens": said})
+    return results
 
 
 def by_runtime(program: bytes) -> Scores:
@@ -137,8 +137,8 @@ def by_runtime(program: bytes) -> Scores:
 
     def scores(token: int, position: int) -> NDArray[np.float32]:
         (said,) = loaded.forward((torch.tensor([[token]]), torch.tensor([position])))
-        found: NDArray[np.float32] = said.flatten().numpy().copy()
-        return found
+        scores: NDArray[np.float32] = said.flatten().numpy().copy()
+        return scores
 
     return scores
 

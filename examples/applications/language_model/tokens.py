@@ -77,8 +77,8 @@ def write(path: Path, pairs: Pairs) -> None:
 
 def read(path: Path) -> list[tuple[int, int]]:
     """The pairs in a tokens.h."""
-    found = re.findall(r"\{(\d+), (\d+)\}", path.read_text(encoding="utf-8"))
-    return [(int(first), int(second)) for first, second in found]
+    pairs = re.findall(r"\{(\d+), (\d+)\}", path.read_text(encoding="utf-8"))
+    return [(int(first), int(second)) for first, second in pairs]
 
 
 def _bytes(text: str) -> Ids:

@@ -39,7 +39,7 @@ def fit(writer: model.Writer, ids: torch.Tensor, steps: int) -> None:
             RATE * warm * (0.04 + 0.96 * (1 + math.cos(math.pi * step / steps)) / 2)
         )
         at = torch.randint(len(ids) - LENGTH - 1, (BATCH,))
-        rows = torch.stack([ids[one : one + LENGTH + 1] for one in at.tolist()])
+        rows = torch.stack([ids[start : start + LENGTH + 1] for start in at.tolist()])
         scores = writer.whole(rows[:, :-1])
         loss = functional.cross_entropy(scores.flatten(0, 1), rows[:, 1:].flatten())
         optimiser.zero_grad()
@@ -57,8 +57,8 @@ def held_out_loss(writer: model.Writer, ids: torch.Tensor) -> float:
     rows = ids[: len(ids) // 129 * 129].reshape(-1, 129)
     with torch.no_grad():
         scores = writer.whole(rows[:, :-1])
-    found = functional.cross_entropy(scores.flatten(0, 1), rows[:, 1:].flatten())
-    return float(found)
+    loss = functional.cross_entropy(scores.flatten(0, 1), rows[:, 1:].flatten())
+    return float(loss)
 
 
 def main() -> None:
@@ -75,7 +75,7 @@ def main() -> None:
     trained, held_out = text.trained_and_held_out()
     pairs = tokens.learn(trained)
     ids, kept = (
-        torch.from_numpy(tokens.encode(one, pairs)) for one in (trained, held_out)
+        torch.from_numpy(tokens.encode(text, pairs)) for text in (trained, held_out)
     )
     writer = model.Writer(model.LARGE if options.large else model.SMALL)
     count = sum(parameter.numel() for parameter in writer.parameters())

@@ -37,10 +37,10 @@ HOP = 256
 def _of_detector(name: str) -> float:
     """A number of firmware/detector.h."""
     text = (HERE / "firmware" / "detector.h").read_text(encoding="utf-8")
-    found = re.search(rf"DETECTOR_{name}\b =? ?([0-9.]+)", text)
-    if found is None:
+    match = re.search(rf"DETECTOR_{name}\b =? ?([0-9.]+)", text)
+    if match is None:
         raise on_board.SdkError(f"firmware/detector.h has no DETECTOR_{name}")
-    return float(found[1])
+    return float(match[1])
 
 
 FIRST, USUAL, SCORES, RECENT, HIGH = (
@@ -107,12 +107,12 @@ def decide(scores: Floats) -> Decided:
 
 def parse(lines: Sequence[str]) -> tuple[Decided, bool]:
     """Of the firmware's log; whether it lost nothing."""
-    frames = [found for line in lines if (found := _FRAME.fullmatch(line))]
+    frames = [frame for line in lines if (frame := _FRAME.fullmatch(line))]
     end = _END.fullmatch(lines[-1])
     if end is None:
         raise on_board.SdkError(f"the firmware's last line is {lines[-1]!r}")
-    scores = np.array([_float(found[1]) for found in frames], np.float32)
-    alarms = np.array([found[3] == "alarm" for found in frames])
+    scores = np.array([_float(frame[1]) for frame in frames], np.float32)
+    alarms = np.array([frame[3] == "alarm" for frame in frames])
     return Decided(scores, alarms, _float(end[1])), end[2] == "nothing"
 
 
@@ -130,15 +130,15 @@ def area(scores: Floats, faulty: Bits) -> float:
 def measures(kept: Sequence[Recording], said: Sequence[Decided]) -> dict[str, float]:
     """Accuracy of alarms, AUC of scores over thresholds, detected, false alarms."""
     pairs = list(zip(kept, said, strict=True))
-    right = [(one.alarms == kept.faulty)[kept.settled] for kept, one in pairs]
+    right = [(decided.alarms == kept.faulty)[kept.settled] for kept, decided in pairs]
     share = np.concatenate([(x.scores / x.threshold)[k.settled] for k, x in pairs])
     faulty = np.concatenate([k.faulty[k.settled] for k in kept])
-    found = [_by_part(k, x, True) for k, x in pairs]
+    detected = [_by_part(k, x, True) for k, x in pairs]
     false = [_by_part(k, x, False) for k, x in pairs]
     return {
         "accuracy": float(np.concatenate(right).mean()),
         "auc": area(share, faulty),
-        "detected": float(np.concatenate(found).mean()),
+        "detected": float(np.concatenate(detected).mean()),
         "false_alarms": float(np.concatenate(false).mean()),
     }
 
@@ -161,15 +161,17 @@ def evaluate(board: str, folder: Path) -> tuple[dict[str, Any], list[str]]:
     built = built_for(board, folder)
     kept, said, whole = recordings(), [], True
     runs = [
-        on_board.run(built, {"samples.bin": one.samples.tobytes()}, cycles=not number)
-        for number, one in enumerate(kept)
+        on_board.run(
+            built, {"samples.bin": recording.samples.tobytes()}, cycles=not number
+        )
+        for number, recording in enumerate(kept)
     ]
     for run in runs:
         decided, complete = parse(run.lines)
         said.append(decided)
         whole = whole and complete
     got = measures(kept, said)
-    floats = measures(kept, [decide(one.scores) for one in kept])
+    floats = measures(kept, [decide(recording.scores) for recording in kept])
     facts = {
         "application": "vibration",
         "board": board,

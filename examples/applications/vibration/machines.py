@@ -4,7 +4,7 @@
 A motor turns at 24 to 30 revolutions a second, drifting. The housing swings with the
 shaft (harmonics), with the blades of a fan, and with noise that its own resonance
 colours. A fault of a bearing hits that resonance once for each ball that passes it.
-Every machine has its own levels, resonance and mounting. Needs NumPy alone.
+Every machine has its own levels, resonance and mounting. Needs only NumPy.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Signal = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Machine:
-    """What does not change while it runs; accelerations in g."""
+    """Properties that stay the same for a machine; accelerations in g."""
 
     gain: float  # of the mounting
     resonance: float  # Hz

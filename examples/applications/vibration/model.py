@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""256 samples of an accelerometer -> the energies of 32 bands, and what an autoencoder
-that knows sound machines alone makes of them.
+"""256 samples of an accelerometer -> the energies of 32 bands, and their
+reconstruction by an autoencoder that knows only sound machines.
 
 `ember export model.py --quantize int8` reads `model`, `example_inputs` and
 `calibration_inputs`: the autoencoder. With the variable FRONT=1 they are the front end,
@@ -100,11 +100,11 @@ def trained() -> Monitor:
 
 def sound(random: np.random.Generator, count: int, seconds: float) -> Tensor:
     """(frames, BANDS) of `count` sound machines, less what is usual for each."""
-    parts, found = [machines.Part("sound", seconds)], []
+    parts, windows = [machines.Part("sound", seconds)], []
     for _ in range(count):
         now = features(machines.record(machines.machine(random), parts, random))
-        found.append(now - now.mean(0))
-    return torch.cat(found)
+        windows.append(now - now.mean(0))
+    return torch.cat(windows)
 
 
 def calibration() -> list[tuple[Tensor]]:

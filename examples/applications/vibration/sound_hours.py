@@ -33,7 +33,7 @@ def main() -> None:
     parser.add_argument("--board", default=evaluate.BOARDS[0], metavar="NAME")
     parser.add_argument("--hours", type=float, default=1.0)
     options = parser.parse_args()
-    random, found, over = np.random.default_rng(3), 0, []
+    random, false_alarms, over = np.random.default_rng(3), 0, []
     count = max(1, round(options.hours * 3600 / EACH_S))
     with tempfile.TemporaryDirectory(prefix="ember-application-") as folder:
         built = evaluate.built_for(options.board, Path(folder))
@@ -43,11 +43,11 @@ def main() -> None:
             files = {"samples.bin": samples.tobytes()}
             ran = on_board.run(built, files, count=False, timeout_s=TIMEOUT_S)
             decided, _ = evaluate.parse(ran.lines)
-            found += alarms(decided)
+            false_alarms += alarms(decided)
             high = decided.scores > decided.threshold
             over.append(float(high[evaluate.LEARNED :].mean()))
     hours = count * EACH_S / 3600
-    facts = {"board": options.board, "hours": hours, "false_alarms": found}
+    facts = {"board": options.board, "hours": hours, "false_alarms": false_alarms}
     print(json.dumps({**facts, "over_threshold": round(float(np.mean(over)), 4)}))
 
 

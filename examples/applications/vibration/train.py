@@ -5,7 +5,7 @@
     train.py [--epochs N]
     train.py --record      with the weights that are here
 
-Trains the autoencoder on sound machines alone, records other machines with faults,
+Trains the autoencoder on sound machines only, records other machines with faults,
 and writes what PyTorch's model says of each frame beside them. Needs PyTorch.
 """
 
@@ -54,12 +54,12 @@ def fit(monitor: model.Monitor, epochs: int) -> float:
 
 def parts(random: np.random.Generator) -> list[machines.Part]:
     """Every fault once, each after a time in which the machine is sound."""
-    found = [machines.Part("sound", LEARNED)]
+    recorded = [machines.Part("sound", LEARNED)]
     for fault in random.permutation(machines.FAULTS):
         severity = float(random.uniform(0.6, 1.2))
-        found += [machines.Part(str(fault), PART, severity)]
-        found += [machines.Part("sound", PART)]
-    return found
+        recorded += [machines.Part(str(fault), PART, severity)]
+        recorded += [machines.Part("sound", PART)]
+    return recorded
 
 
 def scores(monitor: model.Monitor, samples: np.ndarray) -> np.ndarray:

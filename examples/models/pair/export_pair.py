@@ -62,26 +62,26 @@ class Alarm(nn.Module):
 
 
 def write(name: str, modules: dict[str, nn.Module], given: torch.Tensor) -> dict:
-    programs = {key: export(one.eval(), (given,)) for key, one in modules.items()}
+    programs = {key: export(module.eval(), (given,)) for key, module in modules.items()}
     (HERE / f"{name}.pte").write_bytes(to_edge(programs).to_executorch().buffer)
     rounds = [
-        {key: float(one(given).flatten()[0]) for key, one in modules.items()}
+        {key: float(module(given).flatten()[0]) for key, module in modules.items()}
         for _ in range(3)
     ]
-    return {key: [one[key] for one in rounds] for key in modules}
+    return {key: [results[key] for results in rounds] for key in modules}
 
 
 def main() -> None:
     torch.manual_seed(0)
     ramp = torch.arange(SAMPLES) / 8
-    found = {}
+    answers = {}
     with torch.no_grad():
         signal = ramp.reshape(1, 1, SAMPLES)
         modules = {"forward": Smooth(), "energy": Energy()}
-        found["smooth"] = write("smooth", modules, signal)
+        answers["smooth"] = write("smooth", modules, signal)
         modules = {"forward": Judge(), "alarm": Alarm()}
-        found["judge"] = write("judge", modules, ramp.reshape(1, SAMPLES))
-    text = json.dumps(found, indent=2) + "\n"
+        answers["judge"] = write("judge", modules, ramp.reshape(1, SAMPLES))
+    text = json.dumps(answers, indent=2) + "\n"
     (HERE / "expected.json").write_text(text)
 
 

@@ -51,7 +51,7 @@ typedef struct ember_delegate_tracer {
     // Around node `node` of the executing delegate. Nodes run in order.
     void (*begin)(void *context, uint32_t node);
     void (*end)(void *context, uint32_t node);
-    // After that: its output `output`, as it is now.
+    // After `end`: output `output` of the node, as it is now.
     void (*output)(void *context, uint32_t node, uint32_t output,
                    const ember_tensor_t *tensor);
     void *context;
@@ -62,7 +62,7 @@ const ember_delegate_tracer_t *ember_node_tracer(const ember_node_t *call);
 
 typedef struct ember_backend {
     const char *id; // as in the program, "XnnpackBackend"
-    // Once per delegate of a loaded method. `*handle` is the backend's own.
+    // Called once per delegate of a loaded method. `*handle` belongs to the backend.
     ember_status_t (*init)(const ember_delegate_info_t *info, void **handle);
     // Reads the call's arguments with the accessors of node.h: inputs, then outputs
     // (with ember_node_output(), which refuses constants). If ember_node_status() is

@@ -35,16 +35,16 @@ typedef struct ember_etdump_memory {
     ember_etdump_cost_t
         *nodes;              // (node_count,): distinct nodes inside delegates, may be
     uint32_t node_count;     //   NULL and 0; nodes past the end are not in the dump
-    const uint32_t *origins; // (instruction_count,): what the Inspector shall take an
-                             //   instruction for; NULL: for itself. `ember build`
+    const uint32_t *origins; // (instruction_count,): the instruction that the
+                             //   Inspector sees for each; NULL: itself. `ember build`
                              //   writes them to 2-selection.json
 } ember_etdump_memory_t;
 
-// A counter that rises and wraps at 32 bits, such as ember_port_cycles(). If an
-// instruction takes longer than 2^32 ticks, the figure is too low by that.
+// A counter that rises and wraps at 32 bits, such as ember_port_cycles(). The figure of
+// an instruction that takes longer than 2^32 ticks is too low by a multiple of 2^32.
 typedef uint32_t (*ember_etdump_clock_fn)(void);
 
-// Takes `size` bytes of the file, in order. 0, or anything else on failure.
+// Receives the next `size` bytes of the file. Returns 0, or anything else on failure.
 typedef int32_t (*ember_etdump_write_fn)(void *context, const void *data, size_t size);
 
 // Fields are internal; `executions`, `ticks` and `lost` may be read.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An image that comes row by row, as a camera delivers it, and is never in memory as a
-// whole: for programs that were packed with `--rows fed`.
+// An image that arrives row by row, as from a camera, and is never in memory as a
+// whole: for programs packed with `--rows fed`.
 //
 //     uint32_t missing = 1;
 //     while (missing > 0) {
@@ -11,9 +11,9 @@
 //
 // The program's input is one row of the image: (1, channels, 1, width), or its bytes
 // one after the other as the header <model>_plan.h says. Layers run as far as the rows
-// allow; what is left of the program runs with the last row. A row that is written to
-// the input's own memory needs no copy: ember_method_execute() then stands for a call
-// of ember_method_feed() with that row.
+// allow; the rest of the program runs with the last row. To avoid the copy, write a row
+// to the input's own memory and call ember_method_execute() instead of
+// ember_method_feed().
 //
 // Between two rows of an image the method's planned memory must stay as it is: no
 // other method that shares it may be loaded or run. Scratch may be used.
@@ -26,12 +26,12 @@ EMBER_C_BEGIN
 
 // Gives the next `count` rows, one after the other in memory, to a loaded method.
 // `*missing` becomes the number of rows that the image still lacks; 0: it is complete,
-// the outputs are those of it until the next row is given, which begins a new image.
+// its outputs are valid until the next row is given, which begins a new image.
 //
 // Returns EMBER_OK, or
 //   EMBER_UNSUPPORTED   no input of the method comes row by row
 //   EMBER_BAD_ARGUMENT  the image lacks fewer rows than `count`: none was taken
-// or what ember_method_execute() returns; the image then begins anew.
+// or what ember_method_execute() returns; the next row is then the first of an image.
 EMBER_MUST_USE ember_status_t ember_method_feed(ember_method_t *method,
                                                 const void *rows, uint32_t count,
                                                 uint32_t *missing, ember_error_t *err);

@@ -25,9 +25,9 @@ typedef struct ember_memory {
     ember_span_t temp;           // scratch of one node at a time, at EMBER_ALIGN
 } ember_memory_t;
 
-// The parts of the runtime that are needed only if something can change (tensors of
-// dynamic shape or without planned memory, scalar inputs or results, buffers with an
-// initial state) and for delegates, moves and jumps.
+// The parts of the runtime that only some methods need: those in which something can
+// change (tensors of dynamic shape or without planned memory, scalar inputs or results,
+// buffers with an initial state), and those with delegates, moves or jumps.
 typedef struct ember_changing ember_changing_t;
 extern const ember_changing_t ember_changing;
 
@@ -62,7 +62,8 @@ typedef struct ember_method {
     uint32_t *changing; // bitmap of values that have a slot
     uint32_t tracked;   // values in the bitmap
     struct ember_delegate *delegates;
-    const ember_delegate_tracer_t *delegate_tracer; // NULL: none
+    uint32_t list_items; // items of lists that one load, or one node prepared again,
+    uint32_t credit;     //   may visit, and those left
     ember_arena_t arena;
     const ember_span_t *planned;
     uint32_t planned_count;
@@ -70,8 +71,7 @@ typedef struct ember_method {
     const ember_span_t *cleared; // (cleared_count,): what ember_method_reset() sets to
     ember_span_t temp;           //   zero; NULL: all planned memory
     size_t temp_used;            // bytes of scratch that the largest node needs
-    uint32_t list_items;    // items of lists that one load, or one node prepared again,
-    uint32_t credit;        //   may visit, and those left
+    const ember_delegate_tracer_t *delegate_tracer; // NULL: none
     bool changes;           // found while loading as a fixed method
     bool in_scratch;        // a tensor read since is in temp, at least in part
     uint64_t clock;         // rises whenever a slot changes
@@ -91,7 +91,7 @@ typedef struct ember_method {
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   the program contradicts itself; `err` says where
-//    EMBER_UNSUPPORTED   no kernel or backend in this build accepts a node, or
+//   EMBER_UNSUPPORTED   no kernel or backend in this build accepts a node, or
 //                        something can change and the registry has no `changing`
 //   EMBER_NO_MEMORY     an arena or a planned buffer is smaller than needed
 //   EMBER_NOT_FOUND     no such method, or a key that no data file has
@@ -105,10 +105,11 @@ EMBER_MUST_USE ember_status_t ember_method_load(
 void ember_method_unload(ember_method_t *method);
 
 // Bytes of the program that this loaded method no longer needs: blobs that backends
-// released and that nothing else in the program uses (other delegates of the method,
-// constants, named data). If the program is in RAM, the caller may reuse them, unless
-// another method of the program is or will be loaded. False past the end; `*bytes` may
-// be empty.
+// released and that the rest of the program (other delegates of the method, constants,
+// named data) does not use. If the program is in RAM, the caller may reuse them, unless
+// another method of the program is or will be loaded, or tests of a bundle around it
+// are still to be read: a malformed bundle may have these inside its program. False
+// past the end; `*bytes` may be empty.
 bool ember_method_spare(const ember_method_t *method, uint32_t index,
                         ember_bytes_t *bytes);
 
@@ -163,15 +164,15 @@ EMBER_MUST_USE ember_status_t ember_method_set_attribute(ember_method_t *method,
                                                          size_t size,
                                                          ember_error_t *err);
 
-// Puts the states of the method, the buffers that it keeps between runs, back to what
-// they were after loading: to the initial states that the program has, others to zero.
-// Cannot fail; costs about what it takes to write the states.
+// Restores the states of the method (the buffers that it keeps between runs) to what
+// they were after loading: the initial values in the program, or zero. Cannot fail;
+// takes about as long as writing the states.
 //
-// A method that ember_model_load() loaded keeps its inputs, if the SDK planned its
-// memory. Of any other, all planned memory becomes zero, also what other methods keep
-// there and inputs (write them again), unless `cleared` says where states are. Memory
-// that the application lent (ember_method_set_attribute) stays as it is, and random
-// numbers go on.
+// A method loaded by ember_model_load() keeps its inputs if the SDK planned its memory.
+// For any other method all planned memory is set to zero, including its inputs (write
+// them again) and what other methods keep there, unless `cleared` says where states
+// are. Memory that the application lent (ember_method_set_attribute) stays as it is,
+// and random numbers go on.
 void ember_method_reset(ember_method_t *method);
 
 // Runs the method once. Never allocates, never logs. Fails as load does (for nodes

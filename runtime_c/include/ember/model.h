@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The models that `ember build` put into this firmware: their bytes, the kernels they
-// need, and memory of exact size. The SDK generates `ember_model`; an application
-// loads a method and runs it:
+// The models in this firmware, as `ember build` generated them: their bytes, the
+// kernels they need, and memory of exact size. An application loads a method and runs
+// it:
 //
 //     static ember_program_t program;
 //     static ember_method_t method;
@@ -9,14 +9,15 @@
 //     ember_model_load(&method, &program, "forward", NULL);
 //     ember_method_execute(&method, NULL);
 //
-// With several models `ember_model` is the first; each is `ember_model_<name>` in the
-// generated ember_models.h, opened and loaded by the functions that take it.
+// With several models `ember_model` is the first. Each is called `ember_model_<name>`
+// in the generated ember_models.h; ember_model_open_of() and ember_model_load_of() take
+// it.
 //
 // In firmware with prepared nodes (prepared.h), opening does nothing and loading almost
 // nothing; the calls are the same.
 //
-// Lifetime  a method keeps its memory forever: load a method once. If scratch reuses
-//           bytes that only loading reads, a second load is refused.
+// Lifetime  a method keeps its memory forever: load each method once. A second load is
+//           refused if scratch reuses bytes that only loading reads.
 // Threads   models and methods share scratch: one executes at a time.
 #ifndef EMBER_MODEL_H
 #define EMBER_MODEL_H
@@ -85,11 +86,11 @@ EMBER_MUST_USE ember_status_t ember_model_open_of(const ember_model_t *model,
                                                   ember_program_t *program,
                                                   ember_error_t *err);
 
-// Loads method `name`, NULL for the first, into the memory that was placed for it, and
+// Loads method `name` (NULL: the first) into the memory that was placed for it, and
 // lends it the memory for inputs and outputs that the program left to the caller.
 // States without an initial value are cleared; other planned memory, inputs included,
 // is not. Errors as ember_method_load(); NOT_FOUND if the firmware was built without
-// it; BAD_ARGUMENT if scratch reuses its payloads since an earlier load.
+// it; BAD_ARGUMENT if scratch has reused its payloads since an earlier load.
 EMBER_MUST_USE ember_status_t ember_model_load_of(const ember_model_t *model,
                                                   ember_method_t *method,
                                                   const ember_program_t *program,

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a kernel is, and what it may ask while it is prepared.
+// Kernels: their two functions, and the accessors that `prepare` may call.
 //
 // A kernel has two functions. `prepare` sees the call's arguments, makes every check,
-// sets the shape of its outputs and fills `state`, whose type is the kernel's own.
-// `run` sees only the state and computes. Prepare runs when the method is loaded, maybe
-// twice; a node whose arguments can change (dynamic shape, control flow, caller-bound
+// sets the shape of its outputs and fills `state`, of a type of the kernel's choice.
+// `run` sees only the state and computes. Prepare runs once or twice when the method is
+// loaded. A node whose arguments can change (dynamic shape, control flow, caller-bound
 // memory) is prepared again before `run` if they did.
 //
 // The accessors below are safe on any program: the kind of an argument is checked
@@ -31,7 +31,7 @@ typedef struct ember_slot ember_slot_t;
 typedef ember_status_t (*ember_prepare_fn)(ember_node_t *node, void *state);
 
 // Computes. Returns EMBER_OK, or EMBER_DATA_RANGE if an index read from tensor data is
-// out of range. (The runtime's own control-flow nodes return a positive value: the next
+// out of range. (The runtime's control-flow nodes return a positive value: the next
 // instruction's index + 1.)
 typedef int32_t (*ember_run_fn)(void *state);
 
@@ -90,7 +90,7 @@ ember_kind_t ember_node_kind(ember_node_t *node, uint32_t arg);
 // A tensor that run only reads.
 void ember_node_tensor(ember_node_t *node, uint32_t arg, ember_tensor_t *tensor);
 
-// A tensor that may be None: then false, and `tensor` is all zero.
+// A tensor that may be None: returns false then, with `tensor` all zero.
 bool ember_node_optional_tensor(ember_node_t *node, uint32_t arg,
                                 ember_tensor_t *tensor);
 
@@ -102,7 +102,7 @@ int64_t ember_node_int_or(ember_node_t *node, uint32_t arg, int64_t when_none);
 // ember_node_int() in [low, high]; BAD_PROGRAM otherwise.
 int32_t ember_node_int_in(ember_node_t *node, uint32_t arg, int64_t low, int64_t high);
 
-// A dimension: may be negative; the answer is in [0, max(rank, 1)).
+// A dimension, counted from the end if negative; the result is in [0, max(rank, 1)).
 uint32_t ember_node_dim(ember_node_t *node, uint32_t arg, uint32_t rank);
 
 // A Scalar argument: kind is EMBER_INT, EMBER_BOOL or EMBER_DOUBLE.
@@ -157,22 +157,23 @@ ember_slot_t *ember_node_slot(ember_node_t *node, uint32_t arg);
 // node. One block per prepare. The size must not depend on sizeof(void *).
 void *ember_node_scratch(ember_node_t *node, size_t bytes);
 
-// For code around an engine: `bytes` of scratch before the block that
-// ember_node_scratch() is asked for afterwards, in the same prepare.
+// For code that wraps an engine: `bytes` of scratch before the block that the next
+// ember_node_scratch() of the same prepare returns.
 void *ember_node_scratch_before(ember_node_t *node, size_t bytes);
 
-// Adds times x steps to the bound of run's work, in elementary steps: as many as the
-// instructions of its innermost loops, within a constant factor. The bound already
+// Adds times * steps to the bound of run's work, in elementary steps: about the number
+// of instructions in its innermost loops, within a constant factor. The bound already
 // includes one step for each element of every tensor that prepare asked for; a kernel
-// whose run takes more (products, windows, sorting) adds it in prepare, for any values.
+// whose run takes more (products, windows, sorting) adds that in prepare, for any
+// values.
 void ember_node_work(ember_node_t *node, uint32_t times, uint32_t steps);
 
-// Steps of a result, beside those of the elements that it is made of: to find where
-// they lie, to scale, round and cut it, and of a row its square roots and divisions.
+// Steps of a result in addition to those of its elements: locating them, scaling,
+// rounding and clamping the result, and the square roots and divisions of a row.
 enum { EMBER_STEPS_RESULT = 16 };
 
-// A number that no other call of the method gets, nor this one when it is prepared
-// again: the seed of random operators. The same in every run of a program.
+// A seed for random operators: another one for each call of the method and each time it
+// is prepared, in a sequence that is the same after every load.
 uint64_t ember_node_seed(const ember_node_t *node);
 
 // --- for run: changing what slots hold ----------------------------------------

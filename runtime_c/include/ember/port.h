@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a platform provides to Ember: time, a console, files of the host, an exit.
+// What a platform provides to Ember: time, a console, files of the host, program exit.
 //
 // The runtime core needs none of this; applications, examples, the test runner and
 // the file loader do. A port is one folder of runtime_c/port that implements every
@@ -50,15 +50,15 @@ int32_t ember_port_read_line(char *line, size_t capacity);
 
 // ---- Time --------------------------------------------------------------------------
 
-// A clock that only goes forward, and its rate per second. It wraps at 32 bits.
+// A monotonic clock, and its ticks per second. It wraps at 32 bits.
 uint32_t ember_port_ticks(void);
 uint32_t ember_port_ticks_per_second(void);
 
-// Processor cycles since some moment, in a counter that wraps at 32 bits; the first
-// call starts it. Always 0 if there is no counter. Cortex-M: the PMU or DWT; cores
-// without them use SysTick, which is then no longer free, and is right if called at
-// least every 2^25 cycles. Arm64 at EL1: the PMU. In emulators the figures are not
-// those of a real core.
+// Processor cycles since an arbitrary moment, in a counter that wraps at 32 bits; the
+// first call starts it. Always 0 if there is no counter. Cortex-M: the PMU or DWT;
+// cores without them use SysTick, which the application then cannot use; the figure is
+// right if the function is called at least every 2^25 cycles. Arm64 at EL1: the PMU. In
+// emulators the figures are not those of a real core.
 uint32_t ember_port_cycles(void);
 
 // ---- Command line ------------------------------------------------------------------
@@ -81,7 +81,7 @@ int32_t ember_port_open(const char *path, ember_port_mode_t mode);
 // Size of an open file, or -1.
 int64_t ember_port_size(int32_t file);
 
-// Moves the position of a file to `at` from its start. 0, or -1.
+// Moves the position of a file to `at` bytes from its start. 0, or -1.
 int32_t ember_port_seek(int32_t file, uint64_t at);
 
 // Reads up to `size` bytes. The number read, less than `size` at the end of the
@@ -95,7 +95,7 @@ void ember_port_close(int32_t file);
 
 // ---- Core --------------------------------------------------------------------------
 
-// Instructions that a core may lack although its family has them. The order is ABI.
+// Instruction sets that not every core of a family has. The order is ABI.
 typedef enum ember_cpu {
     EMBER_CPU_NEON = 1 << 0,
     EMBER_CPU_FP16 = 1 << 1, // arithmetic of float16
@@ -105,10 +105,11 @@ typedef enum ember_cpu {
     EMBER_CPU_SME2 = 1 << 5,
     EMBER_CPU_FHM = 1 << 6, // products of float16 in float32 (FEAT_FHM)
     EMBER_CPU_SVE = 1 << 7,
+    EMBER_CPU_BF16MM = 1 << 8, // products of matrices of bfloat16 (FEAT_BF16)
 } ember_cpu_t;
 
-// The ones that this core reports. Kernels that need a missing one are skipped, so 0 is
-// always safe.
+// The instruction sets that this core reports. Kernels that need another one are
+// skipped, so 0 is always safe.
 uint32_t ember_port_cpu(void);
 
 // ---- Memory ------------------------------------------------------------------------
@@ -117,7 +118,7 @@ uint32_t ember_port_cpu(void);
 // programs at run time. NULL and 0 if there is none.
 void *ember_port_workspace(size_t *size);
 
-// The stack's size, and the most of it that was ever in use. 0: unknown.
+// The stack's size, and its high-water mark, in bytes. 0: unknown.
 size_t ember_port_stack_size(void);
 size_t ember_port_stack_used(void);
 

@@ -3,9 +3,9 @@
 // its kernels are constants, so the firmware has no code that reads programs or
 // prepares nodes, and loading takes no time and no arena.
 //
-// The SDK generates it (`ember build --prepared`): it loads the program as a board
-// would, with the same checks, and stores the result of each node. Methods in which
-// something can change at run time cannot be prepared.
+// `ember build --prepared` generates it: the SDK loads the program as a board would,
+// with the same checks, and stores the result of each node. Methods in which something
+// can change at run time cannot be prepared.
 #ifndef EMBER_PREPARED_H
 #define EMBER_PREPARED_H
 

@@ -5,7 +5,7 @@
 //           constants are used in place.
 // Threads   immutable once opened: any number of methods may share it.
 // Trust     the bytes are untrusted. ember_program_open() checks the header and the
-//           root table; what reads more checks it before using it, as loading does.
+//           root table; everything else, as in loading, is checked before it is used.
 #ifndef EMBER_PROGRAM_H
 #define EMBER_PROGRAM_H
 
@@ -64,8 +64,8 @@ struct ember_program {
     ember_find_data_fn find_data; // NULL: no external data
 };
 
-// Opens `size` bytes at `data`, aligned to EMBER_ALIGN. What methods, segments and
-// named data consist of is checked where it is used.
+// Opens `size` bytes at `data`, aligned to EMBER_ALIGN. The contents of methods,
+// segments and named data are checked when they are used.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   the header or the root table is malformed or truncated
@@ -81,8 +81,9 @@ uint32_t ember_program_method_count(const ember_program_t *program);
 const char *ember_program_method_name(const ember_program_t *program, uint32_t index,
                                       uint32_t *length);
 
-// Data stored under `key` in the program or its data files; NOT_FOUND. BAD_PROGRAM if
-// an entry that is looked at is malformed, or the data is past the end.
+// Data stored under `key` in the program or its data files. NOT_FOUND if no file has
+// the key; BAD_PROGRAM if an entry that was read is malformed, or the data is past the
+// end.
 EMBER_MUST_USE ember_status_t ember_program_named_data(const ember_program_t *program,
                                                        const char *key,
                                                        uint32_t key_length,
@@ -100,8 +101,8 @@ typedef struct ember_method_meta {
     uint32_t planned_count; // planned memories; ids are 1 .. planned_count
 } ember_method_meta_t;
 
-// Finds the method called `name` (NUL-terminated); NOT_FOUND. BAD_PROGRAM if its plan
-// is malformed, UNSUPPORTED if it needs memory of a device.
+// Finds the method called `name` (NUL-terminated). NOT_FOUND if there is none,
+// BAD_PROGRAM if its plan is malformed, UNSUPPORTED if it needs memory of a device.
 EMBER_MUST_USE ember_status_t ember_method_meta(const ember_program_t *program,
                                                 const char *name,
                                                 ember_method_meta_t *meta,
@@ -113,7 +114,7 @@ size_t ember_method_meta_planned_size(const ember_method_meta_t *meta, uint32_t 
 // Input or output `index` as declared: kind, and for tensors dtype, rank, dim_order and
 // sizes (upper bounds if dynamic); data is NULL. `planned`: true if the tensor has
 // memory in the plan. BAD_ARGUMENT past the end, BAD_PROGRAM or UNSUPPORTED if it is
-// malformed or of a kind that load refuses, too.
+// malformed or of a kind that loading refuses as well.
 EMBER_MUST_USE ember_status_t ember_method_meta_input(const ember_method_meta_t *meta,
                                                       uint32_t index,
                                                       ember_value_t *value,

@@ -43,7 +43,7 @@ typedef struct ember_error {
 } ember_error_t;
 
 // Records a failure's message in `err` (may be NULL) and evaluates to `status`. Without
-// messages nothing is recorded here: ember_error_close() does it once, at the end of an
+// messages it records nothing: ember_error_close() does that once, at the end of an
 // operation.
 #if EMBER_ERROR_STRINGS
 #define ember_fail(err, status, message) ember_error_set((err), (status), (message))

@@ -20,9 +20,9 @@
 // A signed model has exactly one encoding: superfluous bytes make it malformed.
 //
 //  Lifetime  nothing is copied: the bytes must outlive the program and its methods.
-//  Threads   nothing is shared, unless the cryptography library shares something.
+//  Threads   no shared state of its own; the cryptography library may have some.
 //  Trust     the bytes are untrusted; keys, purpose and least version are the device's.
-//            Nobody else may write to the bytes once they are verified.
+//            Once the bytes are verified, only the caller may write to them.
 #ifndef EMBER_VERIFY_H
 #define EMBER_VERIFY_H
 
@@ -40,8 +40,9 @@ enum {
 };
 
 typedef enum ember_algorithm {
-    EMBER_ED25519 = 1,    // RFC 8032, without a context or a prehash
-    EMBER_ECDSA_P256 = 2, // with SHA-256; the signature is r, s, big-endian
+    EMBER_ED25519 = 1, // RFC 8032, without a context or a prehash
+    // With SHA-256; the signature is r, s, big-endian, s at most half the order.
+    EMBER_ECDSA_P256 = 2,
 } ember_algorithm_t;
 
 typedef struct ember_public_key {
@@ -87,12 +88,12 @@ typedef struct ember_signed {
 // version, and the digest of every part. `model` is written only if all of it holds.
 //
 // Keep the counter where an attacker cannot write. Raise it to `model->version` only
-// once the model has proved itself: older versions are refused from then on.
+// once the model has been found to work: older versions are refused from then on.
 //
 // Returns EMBER_OK, or
 //   EMBER_BAD_PROGRAM   malformed or truncated
-//   EMBER_UNSUPPORTED   another format, or no key has the algorithm
-//   EMBER_UNTRUSTED     unknown key, wrong signature, purpose or digest, or too old
+//   EMBER_UNTRUSTED     another format, unknown key, or one of another algorithm; wrong
+//                       signature, purpose or digest; too old
 //   EMBER_BAD_ARGUMENT  data is NULL or unaligned; the purpose is too long
 EMBER_MUST_USE ember_status_t ember_verify(const ember_trust_t *trust, const void *data,
                                            size_t size, ember_signed_t *model,

@@ -107,8 +107,9 @@ uint32_t ember_port_cpu(void) {
            when(simd != 15 && simd >= 1, EMBER_CPU_FP16) |
            when(field(isar0, 44) >= 1, EMBER_CPU_DOT) |
            when(field(isar0, 48) >= 1, EMBER_CPU_FHM) |
-           when(field(isar1, 52) >= 1, EMBER_CPU_I8MM) | when(sme >= 1, EMBER_CPU_SME) |
-           when(sme >= 2, EMBER_CPU_SME2);
+           when(field(isar1, 52) >= 1, EMBER_CPU_I8MM) |
+           when(field(isar1, 44) >= 1, EMBER_CPU_BF16MM) |
+           when(sme >= 1, EMBER_CPU_SME) | when(sme >= 2, EMBER_CPU_SME2);
 }
 
 void *ember_port_workspace(size_t *size) {

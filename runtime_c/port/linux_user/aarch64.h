@@ -22,6 +22,10 @@ enum {
 // of padding, the fault address, then x0 to x30, sp and pc.
 enum { INFO_ADDRESS = 2, CONTEXT_LR = 23 + 30, CONTEXT_PC = 23 + 32 };
 
+static inline uintptr_t linux_pc(const uintptr_t *context) {
+    return context[CONTEXT_PC];
+}
+
 enum { AT_NULL = 0, AT_HWCAP = 16, AT_HWCAP2 = 26 };
 
 typedef int64_t linux_long_t;

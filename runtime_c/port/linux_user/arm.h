@@ -21,6 +21,10 @@ enum {
 // then r0 to r15.
 enum { INFO_ADDRESS = 3, CONTEXT_LR = 8 + 14, CONTEXT_PC = 8 + 15 };
 
+static inline uintptr_t linux_pc(const uintptr_t *context) {
+    return context[CONTEXT_PC];
+}
+
 typedef int32_t linux_long_t;
 
 static inline intptr_t linux_call(intptr_t number, intptr_t a, intptr_t b, intptr_t c,

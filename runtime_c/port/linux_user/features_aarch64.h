@@ -15,6 +15,7 @@
 #define LINUX_HWCAP_SVE      (UINT64_C(1) << 22)
 #define LINUX_HWCAP_ASIMDFHM (UINT64_C(1) << 23)
 #define LINUX_HWCAP2_I8MM    (UINT64_C(1) << 13)
+#define LINUX_HWCAP2_BF16    (UINT64_C(1) << 14)
 #define LINUX_HWCAP2_SME     (UINT64_C(1) << 23)
 #define LINUX_HWCAP2_SME2    (UINT64_C(1) << 37)
 enum { LINUX_PR_SME_SET_VL = 63, LINUX_VL_LENGTH = 0xffff };
@@ -34,6 +35,7 @@ static inline uint32_t linux_reported(uint64_t hwcap, uint64_t hwcap2) {
            linux_when((hwcap & LINUX_HWCAP_ASIMDFHM) != 0, EMBER_CPU_FHM) |
            linux_when((hwcap & LINUX_HWCAP_SVE) != 0, EMBER_CPU_SVE) |
            linux_when((hwcap2 & LINUX_HWCAP2_I8MM) != 0, EMBER_CPU_I8MM) |
+           linux_when((hwcap2 & LINUX_HWCAP2_BF16) != 0, EMBER_CPU_BF16MM) |
            linux_when((hwcap2 & LINUX_HWCAP2_SME) != 0, EMBER_CPU_SME) |
            linux_when((hwcap2 & LINUX_HWCAP2_SME2) != 0, EMBER_CPU_SME2);
 }
@@ -41,8 +43,8 @@ static inline uint32_t linux_reported(uint64_t hwcap, uint64_t hwcap2) {
 // Each level only with those before it: memory is planned for these levels
 // (sdk/ember/boards/levels.py), and no core skips one.
 static inline uint32_t linux_steps(uint32_t features) {
-    static const uint32_t steps[] = {EMBER_CPU_NEON, EMBER_CPU_DOT, EMBER_CPU_FHM,
-                                     EMBER_CPU_I8MM, EMBER_CPU_SME};
+    static const uint32_t steps[] = {EMBER_CPU_NEON, EMBER_CPU_DOT,    EMBER_CPU_FHM,
+                                     EMBER_CPU_I8MM, EMBER_CPU_BF16MM, EMBER_CPU_SME};
     const uint32_t count = sizeof(steps) / sizeof(steps[0]);
     uint32_t kept = features & (EMBER_CPU_FP16 | EMBER_CPU_SVE | EMBER_CPU_SME2);
 

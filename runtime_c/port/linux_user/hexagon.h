@@ -21,6 +21,11 @@ enum {
 // r0 to r31.
 enum { INFO_ADDRESS = 3, CONTEXT_LR = 6 + 31, CONTEXT_PC = 6 + 42 };
 
+// As Linux has it; QEMU 10 leaves a word before it out, and what it has there is 0.
+static inline uintptr_t linux_pc(const uintptr_t *context) {
+    return context[CONTEXT_PC] != 0 ? context[CONTEXT_PC] : context[CONTEXT_PC - 1];
+}
+
 typedef int32_t linux_long_t;
 
 static inline intptr_t linux_call(intptr_t number, intptr_t a, intptr_t b, intptr_t c,

@@ -62,7 +62,7 @@ static void on_signal(int signal, const uintptr_t *info, const uintptr_t *contex
     if (signal == SIG_SEGV && address < floor && address >= floor - UNDER_STACK) {
         kind = "stack-overflow";
     }
-    ember_port_fault(kind, signal == SIG_ILL ? 0 : address, context[CONTEXT_PC],
+    ember_port_fault(kind, signal == SIG_ILL ? 0 : address, linux_pc(context),
                      context[CONTEXT_LR]);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ember/port.h for a board that runs alone, without a debugger: log, input and exit
+// ember/port.h for a board that runs without a debugger: log, input and exit
 // status go over the serial port, and there are no files. Linked in place of
 // semihosting.c.
 #include "machine.h"

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import itertools
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError, model_validator
 
 from ember import output, paths
-from ember.boards import boot_images, isa
+from ember.boards import boot, isa
+from ember.boards import files as board_files
 from ember.boards import layers as board_layers
-from ember.boards.boot_facts import Boot, BootBlock
-from ember.boards.files import Console, Core, Port, Preemption
-from ember.boards.flash_facts import Flasher, Gdb, Identity, Probe
-from ember.boards.memory import ROLES_NEEDED, Memory, Role
-from ember.boards.steps import RegisterStep
-from ember.boards.strict import Strict
-from ember.boards.uart import Uart
-from ember.errors import SdkError
+from ember.boards.boot import Boot, BootBlock
+from ember.boards.files import Console, Core, Port, Preemption, Table
+from ember.boards.keys import (
+    ROLES_NEEDED,
+    Flasher,
+    Gdb,
+    Identity,
+    Memory,
+    Probe,
+    RegisterStep,
+    Role,
+    Strict,
+    Uart,
+)
+from ember.errors import SdkError, problem_list
 
 __all__ = ["ROLES_NEEDED", "Board", "Memory", "Role", "Runner", "load", "names", "read"]
 
@@ -33,7 +41,7 @@ _OUTSIDE_OF_CHIPS = range(0x6000_0000, 0xA000_0000)
 
 
 class Runner(Strict):
-    """How a firmware of the board is run on this computer."""
+    """How a firmware of the board is run on the host."""
 
     kind: Literal["qemu-system", "qemu-user", "native", "none"]
     binary: str | None = None
@@ -58,7 +66,7 @@ class Board(Strict):
     core: Core | None = None  # None: of a port that asks nothing of it
     isa: tuple[str, ...]
     svl: Literal[128, 256, 512, 1024, 2048] | None = None  # bits; with SME
-    toolchains: tuple[str, ...] = Field(min_length=1)
+    toolchains: tuple[str, ...]
     port: Port
     internal: bool = False  # used by the SDK itself, not offered to users
     sanitize: tuple[str, ...] = ()
@@ -73,13 +81,22 @@ class Board(Strict):
     probe: Probe | None = None
     flashers: tuple[Flasher, ...] = ()  # the first is what `ember flash` takes
     # How these facts were checked, and where they are from.
-    verified: Literal["hardware", "qemu", "datasheet", "nobody"] = "qemu"
+    verified: Literal["hardware", "qemu", "datasheet", "nobody"] = "nobody"
     sources: tuple[str, ...] = ()
 
     @property
     def toolchain(self) -> str:
         """The toolchain to use when nobody asks for another."""
+        if not self.toolchains:
+            raise self.has_only_sources()
         return self.toolchains[0]
+
+    def has_only_sources(self) -> SdkError:
+        return SdkError(
+            f"board {self.name} is for sources in a project of its own, which is what"
+            " `port: library` says: firmware needs another port",
+            hint="use `ember package`, or give its file a port of docs/boards.md",
+        )
 
     @property
     def pointer_bytes(self) -> int:
@@ -135,10 +152,10 @@ class Board(Strict):
 
     @property
     def boot_blocks(self) -> list[BootBlock]:
-        """What lies in front of the vectors, code aside, by offset in their memory."""
+        """The bytes in front of the vectors, except code, by offset in their memory."""
         if not self.boot.code:  # most chips look for the vectors first
             return []
-        return boot_images.blocks(self.boot, self.memories_for("vectors")[0])
+        return boot.blocks(self.boot, self.memories_for("vectors")[0])
 
     @property
     def header_missing(self) -> tuple[str, str] | None:
@@ -159,9 +176,10 @@ class Board(Strict):
     def header_unsaid(self) -> tuple[str, str] | None:
         """Of a board whose flash is outside of the chip, and nothing says how it is
         started: what that means, and the remedy."""
+        if self.port != "cortexm" or "boot" in self.model_fields_set:
+            return None
         flash = self.memories_for("vectors")[0]
-        outside = flash.kind == "flash" and flash.base in _OUTSIDE_OF_CHIPS
-        if self.port != "cortexm" or not outside or "boot" in self.model_fields_set:
+        if flash.kind != "flash" or flash.base not in _OUTSIDE_OF_CHIPS:
             return None
         return (
             f"the vectors of {self.name} are at {flash.base:#010x}, outside the chip:"
@@ -175,111 +193,108 @@ class Board(Strict):
         """The memories that may hold `role`, in the board's order."""
         return tuple(memory for memory in self.memories if role in memory.holds)
 
-    @model_validator(mode="after")
-    def _only_a_port_that_walks_them_has_steps(self) -> Board:
-        if self.start and self.port != "cortexm":
-            raise ValueError(f"the port {self.port} does not support `start`")
-        if self.boot != Boot() and self.port not in ("cortexm", "library"):
-            raise ValueError(f"the port {self.port} does not support `boot`")
-        return self
+    # ---- what is wrong with it, all at once ------------------------------------------
 
     @model_validator(mode="after")
-    def _a_console_has_its_line(self) -> Board:
+    def _is_whole(self) -> Board:
+        checks = (
+            *(self._of_its_port, self._how_it_was_verified, self._of_its_sets),
+            *(self._memories, self._of_roles, self._flashing),
+        )
+        problems = [problem for check in checks for problem in check()]
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def _of_its_port(self) -> Iterator[str]:
+        ports: dict[str, tuple[str, ...]] = {  # that support a key
+            **{"start": ("cortexm",), "boot": ("cortexm", "library")},
+            "interrupts": ("cortexm",),
+        }
+        for key, able in ports.items():
+            is_given = getattr(self, key) != Board.model_fields[key].default
+            if is_given and self.port not in able:
+                yield f"the port {self.port} does not support `{key}`"
         if self.console == "uart" and self.uart is None:
-            raise ValueError("console is uart, but there is no `uart`")
+            yield "console is uart, but there is no `uart`"
         if self.console == "uart" and self.port not in ("cortexm", "a64"):
-            raise ValueError(f"the port {self.port} does not support `console: uart`")
-        return self
+            yield f"the port {self.port} does not support `console: uart`"
+        toolchains = [path.stem for path in paths.toolchains().glob("*.cmake")]
+        for name in self.toolchains if self.port != "library" else ():
+            if name not in toolchains:
+                near = board_files.near(name, toolchains)
+                yield f"there is no toolchain '{name}': {near or 'see docs/boards.md'}"
+        if not self.toolchains and self.port != "library":
+            yield "`toolchains` must name one at least"
 
-    @model_validator(mode="after")
-    def _interrupts_are_those_of_cortex_m(self) -> Board:
-        if self.interrupts != Preemption() and self.port != "cortexm":
-            raise ValueError(f"the port {self.port} does not support `interrupts`")
-        return self
-
-    @model_validator(mode="after")
-    def _what_was_not_run_names_its_sources(self) -> Board:
+    def _how_it_was_verified(self) -> Iterator[str]:
         if self.verified == "datasheet" and not self.sources:
-            raise ValueError(
-                "`verified: datasheet` needs the datasheet under `sources`"
-            )
+            yield "`verified: datasheet` needs the datasheet under `sources`"
         if self.verified == "qemu" and self.runner.kind == "none":
-            raise ValueError(
+            yield (
                 "`verified: qemu` needs a `runner`; without one, write how the facts"
                 " were checked: datasheet, hardware or nobody"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _instruction_sets_are_known(self) -> Board:
-        unknown = [name for name in self.isa if name not in isa.load()]
-        if unknown:
-            raise ValueError(f"kernels/isa.yaml has no {', '.join(unknown)}")
-        return self
-
-    @model_validator(mode="after")
-    def _vectors_have_a_length(self) -> Board:
+    def _of_its_sets(self) -> Iterator[str]:
+        for name in self.isa:
+            if name not in isa.load():
+                near = board_files.near(name, isa.load()) or "see docs/kernels.md"
+                yield f"kernels/isa.yaml has no {name}: {near}"
         if ("sme" in self.isa) != (self.svl is not None):
-            raise ValueError(
+            yield (
                 "`svl` (bits of a vector in streaming mode) is required with sme, and"
                 " not allowed without"
             )
-        return self
 
-    @model_validator(mode="after")
-    def _roles_have_a_memory(self) -> Board:
-        missing = [role for role in ROLES_NEEDED if not self.memories_for(role)]
+    def _of_roles(self) -> Iterator[str]:
+        # Who links sources decides where all else goes.
+        needed = ("rodata", "data") if self.port == "library" else ROLES_NEEDED
+        if self.boot.code:
+            needed = (*dict.fromkeys((*needed, "vectors")),)
+        missing = [role for role in needed if not self.memories_for(role)]
         if missing:
-            raise ValueError(f"no memory holds {', '.join(missing)}")
-        return self
+            yield f"no memory holds {', '.join(missing)}"
+            return
+        try:
+            _ = self.boot_blocks
+        except ValueError as error:
+            yield str(error)
 
-    @model_validator(mode="after")
-    def _what_boots_can_be_made(self) -> Board:
-        _ = self.boot_blocks
-        return self
-
-    @model_validator(mode="after")
-    def _flashers_differ(self) -> Board:
+    def _flashing(self) -> Iterator[str]:
         tools = [flasher.tool for flasher in self.flashers]
         if len(set(tools)) != len(tools):
-            raise ValueError("a tool is listed twice under flashers")
+            yield "a tool is listed twice under flashers"
         if self.flashers and not any(memory.flash for memory in self.memories):
-            raise ValueError("it has flashers, but no memory has `flash`")
-        return self
+            yield "it has flashers, but no memory has `flash`"
 
-    @model_validator(mode="after")
-    def _memories_are_apart(self) -> Board:
+    def _memories(self) -> Iterator[str]:
         names = [memory.name for memory in self.memories]
         if len(set(names)) != len(names):
-            raise ValueError("two memories have the same name")
+            yield "two memories have the same name"
         ordered = sorted(self.memories, key=lambda memory: memory.base)
         for low, high in itertools.pairwise(ordered):
             if low.end > high.base:
-                raise ValueError(f"memories {low.name} and {high.name} overlap")
-        return self
-
-    @model_validator(mode="after")
-    def _written_memories_are_writable(self) -> Board:
+                yield f"memories {low.name} and {high.name} overlap"
         read_only = {"vectors", "code", "rodata", "weights", "kernels"}
         for memory in self.memories:
             written = [role for role in memory.holds if role not in read_only]
             if written and not memory.writable:
-                raise ValueError(
+                yield (
                     f"memory {memory.name} is {memory.access} and cannot hold"
                     f" {', '.join(written)}"
                 )
             if "kernels" in memory.holds and "x" not in memory.access:
-                raise ValueError(
+                yield (
                     f"memory {memory.name} is {memory.access} and cannot hold kernels:"
                     " that takes access rwx"
                 )
-            low = memory.base < self.read_only_end and not memory.is_only_code
-            if self.port == "cortexm" and memory.writable and low:
-                raise ValueError(
+            low_end = memory.base < self.read_only_end and not memory.is_only_code
+            if self.port == "cortexm" and memory.writable and low_end:
+                yield (
                     f"memory {memory.name} is writable but below"
                     f" {self.read_only_end:#x}, which the cortexm port makes read-only"
                 )
-        return self
 
 
 def names(*, internal: bool = False) -> list[str]:
@@ -296,26 +311,42 @@ def load(name: str) -> Board:
         return _of_file(Path(name), Path(name).stem)
     path = paths.boards() / f"{name}.yaml"
     if not re.fullmatch(r"[\w.-]+", name) or not path.is_file():
-        known = names()
-        near = difflib.get_close_matches(name, known, n=1, cutoff=0.4)
-        raise SdkError(
-            f"unknown board '{name}'",
-            hint=f"did you mean {near[0]}?" if near else f"one of: {', '.join(known)}",
-        )
+        raise SdkError(f"unknown board '{name}'", hint=_instead_of(name))
     return _of_file(path, name)
 
 
+def _instead_of(name: str) -> str:
+    """What a user may have meant by the name of no board."""
+    files = [file for file in (f"{name}.yaml", name) if Path(file).is_file()]
+    if files:
+        return f"a board's own file is named with its .yaml: --board {files[0]}"
+    known = [load(each) for each in names()]
+    near = board_files.near(name, [board.name for board in known])
+    if near:
+        return near.strip()
+    having = [
+        board
+        for board in known
+        if name.lower()
+        in f"{board.name} {board.chip} {board.cpu} {board.title}".lower()
+    ]
+    what = f"boards with '{name}'" if name and having else "one of"
+    listed = ", ".join(board.name for board in having or known)
+    return (
+        f"{what}: {listed}; or describe your own in a file, for --board FILE.yaml:"
+        " docs/boards.md"
+    )
+
+
 def computer(board: Board | None) -> Board:
-    """This computer, with pointers as wide as the board's."""
+    """The host, with pointers as wide as the board's."""
     narrow = board is not None and board.pointer_bytes != 8
     return load("arm-user" if narrow else "host")
 
 
 def _of_file(path: Path, name: str) -> Board:
     fields = board_layers.read(path)
-    board = _checked(path, fields)
-    if board.name != name:
-        raise SdkError(f"{path}: its name is '{board.name}', its file says '{name}'")
+    board = _checked(path, fields, name)
     for what, remedy in fields.notes:
         output.note(what, remedy)
     return board
@@ -326,8 +357,32 @@ def read(path: Path) -> Board:
     return _checked(path, board_layers.read(path))
 
 
-def _checked(path: Path, fields: board_layers.Fields) -> Board:
+def _checked(path: Path, fields: board_layers.Fields, name: str | None = None) -> Board:
+    problems, said = [*fields.problems], fields.table.get("name", name)
+    if name is not None and said != name:
+        problems.append(f"its name is '{said}', its file says '{name}'")
+    board, wrong = _validated(path, fields, fields.table)
+    if wrong:  # what lacks keys is not looked at as a whole: again, with stand-ins
+        problems += wrong
+        problems += _validated(path, fields, _mended(fields.table))[1]
+    if board is None or problems:
+        unique = [*dict.fromkeys(problems)]
+        hint = fields.hint or "compare with the boards that `ember boards` lists"
+        raise SdkError(problem_list(str(path), unique), hint=hint)
+    return board
+
+
+def _validated(
+    path: Path, fields: board_layers.Fields, table: Table
+) -> tuple[Board | None, list[str]]:
     try:
-        return Board.model_validate(fields.table)
+        return Board.model_validate(table), []
     except ValidationError as error:
-        raise fields.refusal(path, error) from error
+        return None, fields.told(path, error, Board)
+
+
+def _mended(table: Table) -> Table:
+    """The table without unknown keys, and with those that are missing."""
+    stand_ins = {**dict.fromkeys(("name", "title", "cpu"), "-"), **isa.STAND_IN}
+    known = {key: value for key, value in table.items() if key in Board.model_fields}
+    return {**stand_ins, **known}

@@ -26,19 +26,24 @@ from pydantic import (
     model_validator,
 )
 
-from ember import paths
-from ember.boards.boot_facts import Boot
-from ember.boards.flash_facts import Flasher, Identity
-from ember.boards.memory import Memory
-from ember.boards.steps import RegisterStep
-from ember.boards.strict import Strict
-from ember.boards.uart import UartLine
+from ember import files, paths
+from ember.boards.boot import Boot
+from ember.boards.keys import (
+    Flasher,
+    Identity,
+    Memory,
+    RegisterStep,
+    Strict,
+    UartLine,
+    unknown_key,
+)
 from ember.errors import SdkError, problem_list
-from ember.files import documents
 
 Table = dict[str, Any]
 Port = Literal["cortexm", "a64", "linux_user", "host", "library"]
 Console = Literal["semihosting", "stderr", "uart"]
+
+_MISSPELT = 4  # characters of two names that are in only one of them
 
 _NO_CORTEX_R = (
     "Cortex-R is not supported: its start-up, exceptions and MPU are not those of"
@@ -166,7 +171,7 @@ def layer_of(path: Path) -> Layer:
 
 
 def content(path: Path) -> Table:
-    data = documents.read_yaml(path)
+    data = files.read_yaml(path)
     if not isinstance(data, dict) or not all(isinstance(key, str) for key in data):
         raise SdkError(
             f"{path} is not a YAML mapping of keys such as `name: my-board`",
@@ -216,9 +221,10 @@ def name_of(layer: Layer, key: str) -> str | None:
     return value
 
 
-def find(layer: Layer, folder: str, name: str) -> Path | None:
-    """The file called `name` in the `folder` beside the board, or in Ember's."""
-    places = [layer.path.parent / folder, paths.boards() / folder]
+def find(layers: Iterable[Layer], folder: str, name: str) -> Path | None:
+    """The file called `name` in the `folder` beside one of `layers`, or in Ember's."""
+    places = [layer.path.parent / folder for layer in layers]
+    places.append(paths.boards() / folder)
     return next(
         (p for place in places if (p := place / f"{name}.yaml").is_file()), None
     )
@@ -230,34 +236,43 @@ def known(layer: Layer, folder: str) -> list[str]:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"did you mean {near[0]}? " if near else ""
+    """A suggestion for what may be misspelt by two characters, as "did you mean ..? ";
+    more of them make another name, such as that of a part with another number."""
+    for match in difflib.get_close_matches(name, list(known), n=1, cutoff=0.6):
+        same = difflib.SequenceMatcher(None, match, name).ratio()
+        if (1 - same) * (len(name) + len(match)) <= _MISSPELT:
+            return f"did you mean {match}? "
+    return ""
 
 
 def check(layer: Layer, model: type[BaseModel]) -> None:
     try:
         model.model_validate(layer.table)
     except ValidationError as error:
-        raise problems(layer.path, error, {}, {}) from error
+        raise SdkError(
+            problem_list(str(layer.path), problems(layer.path, error, model, {}, {})),
+            hint="compare with the boards that `ember boards` lists",
+        ) from error
 
 
 def problems(
-    path: Path, error: ValidationError, places: dict[str, Path], shifts: dict[str, int]
-) -> SdkError:
+    path: Path,
+    error: ValidationError,
+    model: type[BaseModel],
+    places: dict[str, Path],
+    shifts: dict[str, int],
+) -> list[str]:
     """Every mistake with its key, and its file where that is not `path`."""
     texts = []
     for item in error.errors():
         keys = list(item["loc"])
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
-            message = "unknown key"
+            message = unknown_key(model, keys, ("like",))
         if len(keys) > 1 and isinstance(keys[1], int):
             keys[1] -= shifts.get(str(keys[0]), 0)
         place = places.get(str(keys[0]), path) if keys else path
         words = [] if place == path else [str(place)]
         words += [".".join(map(str, keys))] if keys else []
-        texts.append(": ".join([*words, message]))
-    return SdkError(
-        problem_list(str(path), texts),
-        hint="compare with the boards that `ember boards` lists",
-    )
+        texts += [": ".join([*words, line]) for line in message.splitlines()]
+    return texts

@@ -1,14 +1,20 @@
-"""kernels/isa.yaml becomes the instruction sets that kernels have variants for."""
+"""Cores and instruction sets: kernels/isa.yaml, and the core that a board names.
+
+A core becomes one layer of a board's keys: `core:` of the file of the board or chip, or
+cores/<cpu>.yaml.
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
-from ember import paths
+from ember import files, paths
+from ember.boards import files as board_files
+from ember.boards.files import Core, CoreFile, Layer, Table, WithCore
 from ember.errors import SdkError
-from ember.files import documents
 
 # Toolchains that compile variants with models in C of the instructions.
 MODELLED = ("host", "arm-user-gnu")
@@ -41,7 +47,7 @@ def load() -> dict[str, Isa]:
     """Every instruction set, by the name that ends its variants."""
     path = paths.kernels() / "isa.yaml"
     try:
-        data = documents.read_yaml(path)
+        data = files.read_yaml(path)
         return {name: Isa(**entry) for name, entry in data.items()}
     except (TypeError, AttributeError) as error:
         raise SdkError(f"cannot read the instruction sets {path}: {error}") from error
@@ -104,3 +110,80 @@ def _core_option(flags: str) -> str:
     """The option that names the core or its architecture; "" if there is none."""
     words = (word for word in flags.split() if word.startswith(("-mcpu", "-march")))
     return next(words, "")
+
+
+# ---- cores ---------------------------------------------------------------------------
+
+
+# What a core decides unless a chip or board does.
+_BY_CORE = ("port", "isa", "toolchains", "console")
+# Instead of what the core would say: nobody compiles for it here.
+STAND_IN: Table = {"port": "library", "isa": [], "toolchains": [], "console": "stderr"}
+
+
+class UnknownCoreError(SdkError):
+    """Ember has no file of the core; `problem` says so without the board's file."""
+
+    def __init__(self, board_layer: Layer, key: str, name: str) -> None:
+        known = board_files.known(board_layer, "cores")
+        self.problem = f"{key}: there is no core '{name}'"
+        super().__init__(
+            f"{board_layer.path}: {self.problem}",
+            hint=f"{board_files.near(name, known)}cores are {', '.join(known)};"
+            " describe another with `core: {like: .., flags: ..}` in the board's file,"
+            f" or in {board_layer.path.parent / 'cores' / name}.yaml, or write `port:"
+            " library` for a package of sources, whose compiler is yours",
+        )
+
+
+def taken_out(*layers: Layer) -> Layer | None:
+    """`core:` of the first of `layers` that has it, taken out of all of them."""
+    described = [
+        Layer(layer.path, layer.table.pop("core"))
+        for layer in layers
+        if "core" in layer.table
+    ]
+    if described and not isinstance(described[0].table, dict):
+        raise SdkError(f"{described[0].path}: core: it must be a mapping")
+    return described[0] if described else None
+
+
+def layer(
+    board_layer: Layer, lower: Layer, cpu: Any, given: Table, described: Layer | None
+) -> Layer | None:
+    """What the core is; None where the board says all that is needed of it."""
+    layers = (board_layer, lower)
+    if cpu is None:
+        return None  # Board says that it is missing
+    name = board_files.name_of(Layer(board_layer.path, {"cpu": cpu}), "cpu")
+    assert name is not None
+    if described is not None:
+        core = _with_base(layers, name, described)
+    elif (path := board_files.find(layers, "cores", name)) is not None:
+        core = board_files.layer_of(path)
+    elif {"isa", "toolchains"} <= set(given) and given.get("port") != "cortexm":
+        return None
+    elif given.get("port") == "library":
+        return Layer(board_layer.path, STAND_IN)
+    else:
+        raise UnknownCoreError(board_layer, "cpu", name)
+    if described is None:
+        board_files.check(core, CoreFile)
+    else:
+        board_files.check(Layer(core.path, {"core": core.table}), WithCore)
+    table = {key: core.table[key] for key in _BY_CORE}
+    table["isa"] = allowed(table["isa"], core.table.get("flags", ""))
+    facts = {key: core.table[key] for key in Core.model_fields if key in core.table}
+    return Layer(core.path, {**table, "core": facts})
+
+
+def _with_base(layers: tuple[Layer, ...], name: str, described: Layer) -> Layer:
+    """A core described in a board's file, over the one that it is `like`; without
+    `like`, over the file of its name, if there is one."""
+    table = dict(described.table)
+    like = table.pop("like", None)
+    base = board_files.find(layers, "cores", str(like or name))
+    if base is None and like is not None:
+        raise UnknownCoreError(layers[0], "core.like", str(like))
+    below = board_files.layer_of(base).table if base else {"title": name}
+    return Layer(described.path, {**below, **table})

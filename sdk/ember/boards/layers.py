@@ -8,15 +8,15 @@ more, and their users are told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from ember import paths
-from ember.boards import cores
 from ember.boards import files as board_files
+from ember.boards import isa
 from ember.boards.files import ChipFile, Layer, Table
 from ember.errors import SdkError
 
@@ -40,9 +40,13 @@ class Fields:
     places: dict[str, Path]  # the file that gave each key
     shifts: dict[str, int]  # items of the chip in front of a list
     notes: tuple[Note, ...] = ()
+    problems: tuple[str, ...] = ()  # known before the table is looked at
+    hint: str | None = None  # what to do about them
 
-    def refusal(self, path: Path, error: ValidationError) -> SdkError:
-        return board_files.problems(path, error, self.places, self.shifts)
+    def told(
+        self, path: Path, error: ValidationError, model: type[BaseModel]
+    ) -> list[str]:
+        return board_files.problems(path, error, model, self.places, self.shifts)
 
 
 @dataclass(frozen=True)
@@ -68,26 +72,41 @@ def read(path: Path) -> Fields:
     lower = Layer(base.path if base else path, taken.table)
     cpu = {**(chip.table if chip else {}), **lower.table, **upper.table}.get("cpu")
     given = {**lower.table, **upper.table}
-    described = cores.taken_out(upper, lower, *([chip] if chip else ()))
-    core = cores.layer(upper, cpu, given, described)
+    described = isa.taken_out(upper, lower, *([chip] if chip else ()))
+    unknown = None
+    try:
+        core = isa.layer(upper, lower, cpu, given, described)
+    except isa.UnknownCoreError as error:
+        core, unknown = Layer(path, isa.STAND_IN), error
     merged = _merged(core, chip, lower, upper)
     named = {"chip": taken.chip} if taken.chip else {}
-    return Fields({**merged.table, **named}, merged.places, merged.shifts, tuple(notes))
+    return replace(
+        merged,
+        table={"title": path.stem, **merged.table, **named},
+        notes=tuple(notes),
+        problems=(unknown.problem,) if unknown else (),
+        hint=unknown.hint if unknown else None,
+    )
 
 
 # ---- the board that it is like -------------------------------------------------------
 
 
 def _like(upper: Layer, like: Any) -> Layer:
-    name = str(like)
-    places = [upper.path.parent, paths.boards()] if board_files.is_name(name) else []
-    files = [place / f"{name}.yaml" for place in places]
+    """The board that is called so, or is in a file, by its path from this one."""
+    name, here = str(like), upper.path.parent
+    if name.endswith(".yaml"):
+        files = [here / name]
+    else:
+        places = [here, paths.boards()] if board_files.is_name(name) else []
+        files = [place / f"{name}.yaml" for place in places]
     like_file = next((file for file in files if file.is_file()), None)
     if like_file is None:
         known = [path.stem for path in paths.boards().glob("*.yaml")]
         raise SdkError(
             f"{upper.path}: like: there is no board '{name}'",
-            hint=f"{board_files.near(name, known)}see `ember boards`",
+            hint=f"{board_files.near(name.removesuffix('.yaml'), known)}name one that"
+            " `ember boards` lists, or a file by its path from this one",
         )
     base = board_files.layer_of(like_file)
     if "like" in base.table:
@@ -105,6 +124,7 @@ def _taken(upper: Layer, base: Layer) -> Taken:
     described = _chip(base, named, [base])
     table = {key: value for key, value in base.table.items() if key != "name"}
     whole = {**(described.table if described else {}), **table}
+    table.pop("verified", None)  # whoever checked the other board did not see this one
     if chip is None and not any(key in upper.table for key in _OF_CHIPS):
         return Taken(table, named, (_same_chip(upper, base),))
     if chip == base.chip:
@@ -116,7 +136,7 @@ def _taken(upper: Layer, base: Layer) -> Taken:
 
 def _of_core(upper: Layer, base: Layer, chip: str | None, whole: Table) -> Taken:
     """What a board with another chip has of `base`, which says `whole`."""
-    known = chip is not None and board_files.find(upper, "chips", chip)
+    known = chip is not None and board_files.find([upper], "chips", chip)
     mine = _chip(upper, chip, []) if known else None
     given = {**(mine.table if mine else {}), **upper.table}
     _need_memories(upper, base, given)
@@ -126,7 +146,6 @@ def _of_core(upper: Layer, base: Layer, chip: str | None, whole: Table) -> Taken
     skipped = (*_OF_CORES, "title", "chip", "uarts", *given)
     lost = [key for key, value in whole.items() if value and key not in skipped]
     notes = (_other_chip(upper, base, kept, lost),) if lost else ()
-    kept |= {} if "title" in given else {"title": upper.path.stem}
     return Taken(kept, chip, notes)
 
 
@@ -173,7 +192,8 @@ def _chip(upper: Layer, name: str | None, others: Iterable[Layer]) -> Layer | No
     """The file of the chip; None where the board's own file describes it."""
     if name is None:
         return None
-    path = board_files.find(upper, "chips", name)
+    others = list(others)
+    path = board_files.find([upper, *others], "chips", name)
     if path is not None:
         chip = board_files.layer_of(path)
         board_files.check(chip, ChipFile)
@@ -227,8 +247,6 @@ def _merged(
         table["flashers"] = list(_flashers(below["flashers"], board.get("probe")))
     if "uarts" not in board:
         table.pop("uarts", None)
-    if not {"runner", "verified"} & set(table):
-        table["verified"] = "nobody"
     return Fields(table, places, shifts)
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from ember.boards import Board
 
 # ember_cpu_t of runtime_c/include/ember/port.h.
-_BITS = {"neon": 1, "dot": 4, "i8mm": 8, "sme": 16, "fhm": 64}
+_BITS = {"neon": 1, "dot": 4, "i8mm": 8, "sme": 16, "fhm": 64, "bf16mm": 256}
 # Each with those before it, as runtime_c/port/linux_user/features_aarch64.h has it.
-_STEPS = ("neon", "dot", "fhm", "i8mm", "sme")
+_STEPS = ("neon", "dot", "fhm", "i8mm", "bf16mm", "sme")
 _LENGTHS = (128, 256, 512, 1024, 2048)
 
 

@@ -10,15 +10,28 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ember import files, program
+from ember import files, kernels, program
 from ember.errors import SdkError, UsageError
-from ember.files import arrays, documents, tensors
+from ember.files import arrays, tensor_data, tensors
 from ember.files.tensors import Array, DType
 from ember.output import counted
-from ember.program import Method, Program, adopt, bundle
+from ember.program import Method, Program, bundle, edit
+
+__all__ = [
+    "Case",
+    "CaseTensor",
+    "Found",
+    "Run",
+    "Value",
+    "check_expected",
+    "describe",
+    "find",
+    "read",
+]
 
 RTOL, ATOL = 1e-4, 1e-5  # unless the case gives others
 CASE_FILE, MODEL, BUNDLE = "case.json", "model.pte", "model.bpte"
+_BUILT, _PACKED = "1-program.json", "manifest.json"  # in folders that Ember writes
 _CASE_KEYS = ("rtol", "atol", "runs", "dtypes")
 _RUN_KEYS = ("method", "inputs", "outputs", "reset")
 
@@ -67,6 +80,13 @@ class Case:
     atol: float
 
     @property
+    def pte(self) -> bytes:
+        """`program` as a file, without a bundle around it."""
+        if self.program.earlier:
+            return program.content(self.program)
+        return bundle.parse(self.content).program if self.bundled else self.content
+
+    @property
     def methods(self) -> tuple[str, ...]:
         """The methods that the runs use, in order of first use."""
         return tuple(dict.fromkeys(run.method for run in self.runs))
@@ -104,6 +124,9 @@ def _below(path: Path) -> Iterator[Path]:
     for name, folders, names in os.walk(path):
         folders.sort()
         folder = Path(name)
+        if folder != path and _is_made(names):
+            folders.clear()
+            continue
         is_case = {CASE_FILE, MODEL, BUNDLE} & set(names)
         if is_case:
             yield folder
@@ -115,11 +138,20 @@ def _below(path: Path) -> Iterator[Path]:
         )
 
 
+def _is_made(names: Sequence[str]) -> bool:
+    """Whether a folder is one that `ember build` or `ember pack` wrote."""
+    if _BUILT in names:
+        return True
+    return CASE_FILE not in names and {MODEL, _PACKED} <= set(names)
+
+
 def _of_file(path: Path) -> Path:
     if path.name in (CASE_FILE, MODEL, BUNDLE):
         return path.parent
     if path.suffix == ".bpte":
         return path
+    if path.is_file():
+        files.refuse_native(files.read(path), str(path))
     raise UsageError(
         f"{path} is not a test case",
         hint=f"give a .bpte, or a folder with {MODEL} and {CASE_FILE}",
@@ -156,7 +188,7 @@ def _read_folder(place: Found, known: program.Program | None) -> Case:
     model, bundled = folder / MODEL, folder / BUNDLE
     if model.exists() and bundled.exists():
         raise SdkError(f"{folder} holds both {MODEL} and {BUNDLE}")
-    data = tuple(files.read(path) for path in sorted(folder.glob("*.ptd")))
+    data = tensor_data.read_all(sorted(folder.glob("*.ptd")))
     settings = _settings(folder, needed=not bundled.exists())
     if bundled.exists() and "runs" not in settings:
         return _read_bundle(place, bundled, data, settings, known)
@@ -172,7 +204,7 @@ def _read_folder(place: Found, known: program.Program | None) -> Case:
         path=folder,
         content=content,
         bundled=False,
-        program=known or program.parse(content, MODEL),
+        program=known or _parsed(content, MODEL),
         data=data,
         runs=tuple(reader.run(i, run) for i, run in enumerate(settings["runs"])),
         rtol=_tolerance(settings, "rtol", RTOL),
@@ -204,19 +236,23 @@ def _read_bundle(
     ]
     if not runs:
         raise SdkError(f"{path.name} holds a program but no test cases")
+    rtol, atol = read_back.tolerance or (RTOL, ATOL)
     case = Case(
         name=place.name,
         path=place.path,
         content=content,
         bundled=True,
-        program=known
-        or program.parse(read_back.program, f"the program in {path.name}"),
+        program=known or _parsed(read_back.program, f"the program in {path.name}"),
         data=data,
         runs=tuple(runs),
-        rtol=_tolerance(settings, "rtol", RTOL),
-        atol=_tolerance(settings, "atol", ATOL),
+        rtol=_tolerance(settings, "rtol", rtol),
+        atol=_tolerance(settings, "atol", atol),
     )
     return _with_memory(_checked(case))
+
+
+def _parsed(content: bytes, name: str) -> Program:
+    return kernels.read_program(content, name)[0]
 
 
 def _bundled(values: Sequence[bundle.Value]) -> tuple[Value, ...]:
@@ -258,7 +294,7 @@ def _settings(folder: Path, *, needed: bool) -> dict[str, Any]:
         return {}
     if not path.exists():
         raise SdkError(f"{CASE_FILE} is missing in {folder}")
-    data = documents.read_json(path)
+    data = files.read_json(path)
     _check_keys(data, _CASE_KEYS, CASE_FILE)
     if needed and "runs" not in data:
         raise SdkError(f"{CASE_FILE} has no key 'runs'")
@@ -365,7 +401,7 @@ class _Reader:
 
 def _with_memory(case: Case) -> Case:
     """Give named buffers memory in the program: the test runner lends only I/O."""
-    adopted = adopt.adopted(case.program)
+    adopted = edit.adopted(case.program)
     if adopted is case.program:
         return case
     content = program.write(adopted)

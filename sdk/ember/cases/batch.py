@@ -1,6 +1,7 @@
 """Cases become the stream of bytes that the test runner reads; its answers, results.
 
-The protocol is described in runtime_c/app/batch.h.
+The protocol is described in runtime_c/app/batch.h, with the records that say what the
+runner captures and the nodes that it answers with.
 """
 
 from __future__ import annotations
@@ -10,11 +11,97 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from ember import program
-from ember.cases import Case, CaseTensor, Run, Value, captured, values
-from ember.cases.captured import Capture
+from ember.cases import Case, CaseTensor, Run, Value, inputs
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.program import Method
+
+WATCH_HEAD = struct.Struct("<IIQII")
+_WATCHED = struct.Struct("<II")
+_FEED = struct.Struct("<II")
+_FED_HEAD = struct.Struct("<II")
+BODY = struct.Struct("<5I")  # of a captured node
+NO_EVENT = NO_NODE = 0xFFFFFFFF
+BEFORE, AFTER = 0, 1
+# In scratch before each instruction: the largest int8, and 3.4e38 as a float.
+FILL = 0x7F
+
+
+@dataclass(frozen=True, order=True)
+class ValueWatch:
+    """A value to be written before or after each execution of an instruction."""
+
+    instruction: int
+    when: int  # BEFORE or AFTER
+    value: int  # its index in the method
+
+
+@dataclass(frozen=True)
+class Feed:
+    """What tensors get just before an event: a value's index, its bytes."""
+
+    event: int
+    values: tuple[tuple[int, bytes], ...]
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What a case is asked to write while it executes."""
+
+    watches: tuple[tuple[ValueWatch, ...], ...]  # of each method that the case uses
+    room: int  # bytes, after which nothing is written any more
+    first: int = 0  # the first event that is written
+    feeds: tuple[tuple[Feed, ...], ...] | None = None  # of each run
+    fill: int = FILL
+
+
+@dataclass(frozen=True)
+class NodeValues:
+    """Watched values of one executed instruction, in the order of their indices."""
+
+    run: int
+    event: int
+    instruction: int
+    when: int
+    values: tuple[inputs.Value, ...]
+    inside: int | None = None  # a node of the delegate, whose output this is
+
+    @property
+    def key(self) -> tuple[int, int, int, int, int | None]:
+        """Where it stands in the execution of a case."""
+        return self.run, self.event, self.when, self.instruction, self.inside
+
+
+def watch_body(watches: Sequence[ValueWatch], capture: Capture) -> bytes:
+    """The body of a WATCH record."""
+    head = WATCH_HEAD.pack(len(watches), capture.first, capture.room, capture.fill, 0)
+    rows = (
+        _WATCHED.pack(2 * watch.instruction + watch.when, watch.value)
+        for watch in sorted(watches)
+    )
+    return b"".join([head, *rows])
+
+
+def feed_body(feeds: Sequence[Feed]) -> bytes:
+    """What stands behind the inputs in the RUN record of a fed case."""
+    pieces = []
+    for feed in feeds:
+        pieces.append(_FEED.pack(feed.event, len(feed.values)))
+        for value, data in feed.values:
+            pieces += (_FED_HEAD.pack(value, len(data)), data, bytes(-len(data) % 4))
+    pieces.append(_FEED.pack(NO_EVENT, 0))
+    return b"".join(pieces)
+
+
+def node(body: bytes, read: tuple[inputs.Value, ...]) -> NodeValues:
+    """From the body of a NODE record and its values."""
+    _, run, event, moment, inside = BODY.unpack_from(body)
+    where = None if inside == NO_NODE else inside
+    return NodeValues(run, event, moment // 2, moment % 2, read, where)
+
+
+# ---- the protocol --------------------------------------------------------------------
+
 
 VERSION = 5
 _HELLO, _CASE, _RUN, _END, _OUTPUT, _RESULT, _DEAD, _CYCLES, _WATCH, _NODE = range(
@@ -37,7 +124,7 @@ _LEAST = {  # bytes of the records that the runner writes
     _CYCLES: _CYCLES_BODY.size,
     _OUTPUT: _OUTPUT_BODY.size,
     _RESULT: _RESULT_BODY.size,
-    _NODE: captured.BODY.size,
+    _NODE: BODY.size,
     _END: _END_BODY.size,
 }
 _ALIGN = 16
@@ -63,7 +150,7 @@ class Output:
     run: int
     verdict: int
     first_wrong: int
-    values: tuple[values.Value, ...]
+    values: tuple[inputs.Value, ...]
     cycles: Counted | None = None  # where the case asks for them
 
 
@@ -223,13 +310,13 @@ def _dead(ranges: Sequence[Dead], fill: int) -> bytes:
     return _HEAD.pack(_DEAD, len(body)) + body
 
 
-def _watches(watches: Sequence[captured.ValueWatch], capture: Capture) -> bytes:
-    body = captured.watch_body(watches, capture)
+def _watches(watches: Sequence[ValueWatch], capture: Capture) -> bytes:
+    body = watch_body(watches, capture)
     return _HEAD.pack(_WATCH, len(body)) + body
 
 
-def _with_feeds(run: bytes, feeds: Sequence[captured.Feed]) -> bytes:
-    body = run[_HEAD.size :] + captured.feed_body(feeds)
+def _with_feeds(run: bytes, feeds: Sequence[Feed]) -> bytes:
+    body = run[_HEAD.size :] + feed_body(feeds)
     return _HEAD.pack(_RUN, len(body)) + body
 
 
@@ -241,16 +328,16 @@ def _run(case: Case, run: Run, index: int, method: Method) -> bytes:
     body = _RUN_BODY.pack(index, run.test or 0, case.rtol, case.atol, int(run.reset), 0)
     if not case.bundled:
         pairs = zip(method.input_values, run.inputs, strict=True)
-        body += values.to_bytes([lay_out(declared, given) for declared, given in pairs])
+        body += inputs.to_bytes([lay_out(declared, given) for declared, given in pairs])
     return _HEAD.pack(_RUN, len(body)) + body
 
 
-def lay_out(declared: program.Value, given: Value) -> values.Value:
+def lay_out(declared: program.Value, given: Value) -> inputs.Value:
     """A value in the method's memory layout: tensors in the declared dim order."""
     if isinstance(given, CaseTensor):
         assert isinstance(declared, program.Tensor)
         data = tensors.to_bytes(given.array, given.dtype, declared.dim_order)
-        return values.TensorValue(given.dtype, given.array.shape, data)
+        return inputs.TensorValue(given.dtype, given.array.shape, data)
     if isinstance(declared, program.Double) and isinstance(given, int):
         return float(given)
     return given
@@ -287,17 +374,17 @@ def answer(data: bytes) -> Answer:
     return Answer(memory, tuple(results), False)
 
 
-def nodes(data: bytes) -> Iterator[captured.NodeValues]:
+def nodes(data: bytes) -> Iterator[NodeValues]:
     """What was captured, in the order of execution; also of a case that did not end."""
     for kind, body in _records(data):
         if kind == _NODE:
-            yield captured.node(body.data, body.values)
+            yield node(body.data, body.values)
 
 
 @dataclass(frozen=True)
 class _Body:
     data: bytes
-    values: tuple[values.Value, ...] = ()
+    values: tuple[inputs.Value, ...] = ()
 
 
 def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
@@ -319,8 +406,8 @@ def _records(data: bytes) -> Iterator[tuple[int, _Body]]:
             yield kind, _Body(body)
             continue
         try:
-            outputs, at = values.from_bytes(data, at)
-        except values.TornError:
+            outputs, at = inputs.from_bytes(data, at)
+        except inputs.TornError:
             return
         yield kind, _Body(body, tuple(outputs))
 

@@ -25,7 +25,7 @@ class FirstDifference:
     """The first element that differs beyond tolerance."""
 
     index: tuple[int, ...]
-    found: object
+    actual: object
     expected: object
     count: int  # of elements that differ
     of: int

@@ -13,8 +13,7 @@ import numpy as np
 
 from ember import cases, program, writing
 from ember.errors import SdkError
-from ember.files.segments import align_up
-from ember.files.tensors import Array, DType, contiguous
+from ember.files.tensors import Array, DType, align_up, contiguous
 from ember.kernels import library
 from ember.program import types
 
@@ -40,7 +39,7 @@ def write(
     op: str,
     schema: str,
     arguments: Sequence[Any],
-    results: Sequence[Array | ChannelsLast],
+    results: Sequence[Array | ChannelsLast | None],
     *,
     rtol: float = 0.0,
     atol: float = 0.0,
@@ -49,7 +48,8 @@ def write(
 
     `arguments` are those before the outputs: arrays, and those of lists, become inputs
     of the program, while constants, numbers, strings, None and lists of integers are
-    stored in it. Tolerances apply to floats.
+    stored in it. The place of a result that is None has None. Tolerances apply to
+    floats.
     """
     names = library.names(schema)
     if len(names) != len(arguments) + len(results):
@@ -60,10 +60,15 @@ def write(
     call = _Call()
     places = [call.argument(value) for value in arguments]
     inputs = dict(call.arrays)
-    outs = [call.argument(value) for value in results]
-    method = call.method(op, places, outs, list(inputs))
+    written = [call.argument(value) for value in results]
+    outs = [
+        out for out, value in zip(written, results, strict=True) if value is not None
+    ]
+    method = call.method(op, [*places, *written], outs, list(inputs))
     expected = [
-        value.array if isinstance(value, ChannelsLast) else value for value in results
+        value.array if isinstance(value, ChannelsLast) else value
+        for value in results
+        if value is not None
     ]
     content = program.write(types.Program((method,), constants=tuple(call.constants)))
     _write_case(folder, content, list(inputs.values()), expected, rtol, atol)
@@ -143,7 +148,7 @@ class _Call:
         several = len(outs) > 1
         returned = self._add(types.TensorList(tuple(outs))) if several else outs[0]
         name, _, overload = op.partition(".")
-        call = types.KernelCall(0, (*places, *outs, returned))
+        call = types.KernelCall(0, (*places, returned))
         method = self._method(call, inputs, outs)
         return replace(method, operators=(types.Operator(name, overload),))
 

@@ -8,6 +8,7 @@ import gc
 import importlib
 import io
 import os
+import shutil
 import sys
 import tempfile
 import traceback
@@ -36,13 +37,13 @@ VERBS = {
     "debug": "Name the first node of a case that differs from a reference.",
     "profile": "Show what each node and operator of a model costs on a board.",
     "compare": "Show what changed between two builds, or two profiles.",
-    "history": "Show how the figures of programs moved between sweeps.",
+    "history": "Show how the figures of programs changed between sweeps.",
     "keygen": "Make a key that signs models.",
     "sign": "Sign a model, so that devices can refuse others.",
     "flash": "Write firmware to a board, read it back, start it.",
     "probes": "List the probes, boot loaders and ports that are connected.",
     "new": "Start a project for CMake, PlatformIO, Zephyr or Arduino.",
-    "pack": "Generate what your own project links with its main().",
+    "pack": "Generate the sources and objects that your own project links.",
     "package": "Package models as a library for PlatformIO, Zephyr, Arduino and"
     " others.",
     "platformio": "Set up PlatformIO's platform `ember` for offline use.",
@@ -50,8 +51,9 @@ VERBS = {
     "cmake-dir": "Print the folder of Ember's CMake package.",
 }
 
+_PANEL_COLUMNS = 80  # least width at which help has panels
 _STREAMS = 3
-# Errors of files that are no fault of Ember's.
+# Errors of files that are not Ember's fault.
 _SURROUNDINGS = frozenset(
     {
         *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO),
@@ -62,29 +64,28 @@ _SURROUNDINGS = frozenset(
     }
 )
 
-# Looking for plugins of pydantic, whom no command concerns, takes longer than most do.
+# No command uses plugins of pydantic, and looking for them takes longer than most do.
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-_OBJECTS = 100_000  # that are new, before Python looks for garbage
+_OBJECTS = 100_000  # new ones before Python collects garbage
 SUCCESS, FAILED, WRONG_USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; the exit status."""
     _prepare_streams()
-    gc.set_threshold(_OBJECTS)  # what a command makes, it mostly keeps
+    gc.set_threshold(_OBJECTS)  # a command keeps most of what it makes
     words = list(sys.argv[1:] if arguments is None else arguments)
-    verb = next((word for word in words if not word.startswith("-")), None)
+    given = words or _words_to_complete()
+    verb = next((word for word in given if not word.startswith("-")), None)
     name = f"ember {verb}" if verb in VERBS else "ember"
     try:
         status = _status(_app(verb)(words, prog_name="ember", standalone_mode=False))
-        sys.stdout.flush()  # what fails here would fail without a sentence later
-        if status == INTERRUPTED:  # what Typer makes of a KeyboardInterrupt
+        sys.stdout.flush()  # a failure at exit would have no message
+        if status == INTERRUPTED:  # Typer turns a KeyboardInterrupt into this
             _complain(name, "interrupted", None)
         return status
     except BrokenPipeError:
-        _silence(
-            sys.stdout
-        )  # the reader (`head`, `less`) has gone: leave without a word
+        _silence(sys.stdout)  # the reader (`head`, `less`) has gone: leave silently
         return FAILED
     except (Exception, KeyboardInterrupt) as error:
         status, what, hint = _outcome(name, error)
@@ -92,18 +93,28 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status
 
 
+def _words_to_complete() -> list[str]:
+    """The words after `ember` that a shell asks to complete, if it does."""
+    line = os.environ.get("_TYPER_COMPLETE_ARGS", os.environ.get("COMP_WORDS", ""))
+    return line.split()[1:] if "_EMBER_COMPLETE" in os.environ else []
+
+
+def _columns() -> int:
+    return shutil.get_terminal_size().columns
+
+
 def _outcome(name: str, error: BaseException) -> tuple[int, str, str | None]:
     """Exit status, what went wrong, and the remedy."""
     if isinstance(error, SdkError):
         status = WRONG_USAGE if isinstance(error, UsageError) else FAILED
-        return status, error.what, error.hint
+        return status, error.what, "; ".join(filter(None, (error.hint, error.more)))
     if isinstance(error, typer.TyperException):
         said = error.format_message().rstrip(".")
         return WRONG_USAGE, said, f"see `{name} --help`"
     if isinstance(error, KeyboardInterrupt | typer.Abort):
         return INTERRUPTED, "interrupted", None
     if isinstance(error, MemoryError):
-        return FAILED, "this computer has too little memory", None
+        return FAILED, "the host has too little memory", None
     if isinstance(error, OSError) and _is_of_surroundings(error):
         return FAILED, *_of_surroundings(error)
     return FAILED, f"this is a bug in Ember: {_describe(error)}", _keep(error)
@@ -115,14 +126,14 @@ def _is_of_surroundings(error: OSError) -> bool:
 
 def _has_current_folder() -> bool:
     try:
-        os.getcwd()  # noqa: PTH109 - which asks the system alone
+        os.getcwd()  # noqa: PTH109 - asks only the system
     except OSError:
         return False
     return True
 
 
 def _of_surroundings(error: OSError) -> tuple[str, str | None]:
-    """What is wrong with the computer, not with Ember; and the remedy."""
+    """What is wrong with the host, not with Ember; and the remedy."""
     if not _has_current_folder():
         return "the current folder no longer exists", "change to a folder that exists"
     where = os.fsdecode(error.filename) if error.filename else "a file"
@@ -136,14 +147,14 @@ def _of_surroundings(error: OSError) -> tuple[str, str | None]:
 
 
 def _silence(stream: TextIO) -> None:
-    """Nothing is written any more, not at the end of the process either."""
+    """Discards all further output, also at the end of the process."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _prepare_streams() -> None:
-    """Names of files may be no text; a stream that was closed before the start must not
-    become another file."""
+    """File names that are not text can be printed, and a stream that was closed before
+    the start does not become another file."""
     while (number := os.open(os.devnull, os.O_RDWR)) < _STREAMS:
         pass
     os.close(number)
@@ -158,7 +169,8 @@ def _app(verb: str | None) -> typer.Typer:
     app = typer.Typer(
         name="ember",
         help="Turn ExecuTorch programs into firmware, run it, check it.",
-        add_completion=False,
+        # Without panels, option names are not cut on narrow terminals.
+        rich_markup_mode="rich" if _columns() >= _PANEL_COLUMNS else None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -195,7 +207,7 @@ def _status(result: object) -> int:
 
 def _complain(name: str, what: str, hint: str | None) -> None:
     text = f"{name}: {what}" + (f"\n  hint: {hint}" if hint else "")
-    # Names of files may be no text.
+    # File names may not be text.
     print(text.encode(errors="backslashreplace").decode(), file=sys.stderr)  # noqa: T201
 
 
@@ -205,7 +217,7 @@ def _describe(error: BaseException) -> str:
 
 
 def _keep(error: BaseException) -> str:
-    """Write the traceback to a file; where it is."""
+    """Writes the traceback to a file; a hint that says where."""
     text = "".join(traceback.format_exception(error))
     try:
         with tempfile.NamedTemporaryFile(

@@ -26,19 +26,26 @@ def command(
         Path,
         typer.Option(metavar="FILE", help="A selected_operators.yaml."),
     ],
-    board: Annotated[str, typer.Option(metavar="NAME", help="See `ember boards`.")],
+    board: Annotated[
+        str, typer.Option(metavar="NAME", help="Target board; see `ember boards`.")
+    ],
     out: FolderOption,
     functions: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Only the operators in this functions.yaml."),
+        typer.Option(
+            metavar="FILE", help="Select only the operators in this functions.yaml."
+        ),
     ] = None,
     custom_ops: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Operators whose kernels you link."),
+        typer.Option(
+            metavar="FILE",
+            help="YAML file of operators whose kernels you link yourself.",
+        ),
     ] = None,
     backend: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID", help="Also this backend; repeatable."),
+        typer.Option(metavar="ID", help="Also link this backend; repeatable."),
     ] = None,
     dtypes: Annotated[
         bool,
@@ -71,7 +78,7 @@ def command(
         whole=False,
     )
     files = {
-        "operators.c": kernels.operator_table(chosen, known),
+        "operators.c": kernels.operator_table(chosen, known, known.earlier),
         "backends.c": kernels.backend_table(
             _backends(info, backend or (), known), target.isa
         ),

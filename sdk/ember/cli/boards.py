@@ -9,7 +9,7 @@ from rich.console import Console
 
 from ember import boards, output
 from ember.boards import Board, Memory
-from ember.boards.boot_facts import BootPart
+from ember.boards.boot import BootPart
 from ember.toolchain import emulator
 
 
@@ -52,7 +52,7 @@ def _show_one(console: Console, board: Board) -> None:
         "chip": board.chip or "described in the board's file",
         "cpu": board.cpu,
         "isa": ", ".join(board.isa) or "portable kernels only",
-        "toolchains": ", ".join(board.toolchains),
+        "toolchains": ", ".join(board.toolchains) or "none: it is for sources",
         "runs with": runner,
         "counts": board.runner.counts or "nothing",
         "verified": f"by {board.verified}",

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from pydantic import Field, ValidationError
 
-from ember import build, output, progress, writing
-from ember.boards import Board
-from ember.build import project as projects
-from ember.build.advice import preparing
-from ember.build.jobs import options_of
+from ember import files, output, progress, writing
+from ember import kernels as kernel_lists
+from ember.boards import Board, keys
+from ember.boards.keys import Size, Strict
 from ember.cli.options import (
     CallerIoOption,
     KernelsOption,
@@ -20,58 +20,125 @@ from ember.cli.options import (
     PassesOption,
     ProjectOption,
     RowsOption,
+    board_names,
 )
-from ember.cli.options import budget as budgets
 from ember.cli.reports import builds
+from ember.errors import SdkError, problem_list
+from ember.firmware import Built, build
+from ember.firmware import project as projects
+from ember.firmware.advice import preparing
+from ember.firmware.jobs import options_of
+from ember.plan.check import dim_orders
 from ember.toolchain import footprint, libraries
+
+# ---- --budget: a YAML file becomes ceilings for the firmware -------------------------
+#
+# work: 12M                     # steps of one execution; M stands for 1,048,576
+# total: 20K                    # code, constants and initial values
+# ram: 64K                      # data, bss, arena and stack
+# libraries: {core: 9K, kernels: 6000}
+# operators: {"aten::add.out": 300}
+
+
+Ceilings = Annotated[dict[str, Size], Field(default_factory=dict)]
+
+
+class Budget(Strict):
+    """Ceilings in bytes, and in steps; what is not named has none."""
+
+    total: Size | None = None
+    ram: Size | None = None
+    work: Size | None = None
+    libraries: Ceilings
+    operators: Ceilings
+
+
+def _read_budget(path: Path) -> Budget:
+    data = files.read_yaml(path, "the budget")
+    try:
+        return Budget.model_validate(data or {})
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(map(str, problem['loc']))}: {_problem(problem)}"
+            for problem in error.errors()
+        ]
+        raise SdkError(problem_list(f"{path} is wrong", problems)) from None
+
+
+def _problem(problem: Any) -> str:
+    if problem["type"] == "extra_forbidden":
+        return keys.unknown_key(Budget, problem["loc"])
+    return str(problem["msg"])
+
 
 _SIZES = ("size", "memory", "footprint", "method_arena")
 ModelArgument = Annotated[
     Path | None,
     typer.Argument(
-        metavar="MODEL", help=".pte, .bpte, or a case folder.", show_default=False
+        metavar="MODEL",
+        help="A .pte or .bpte file, or a case folder.",
+        show_default=False,
     ),
 ]
 BoardOption = Annotated[
-    str | None, typer.Option("--board", metavar="NAME", help="See `ember boards`.")
+    str | None,
+    typer.Option(
+        "--board",
+        metavar="NAME",
+        help="Target board; see `ember boards`.",
+        autocompletion=board_names,
+    ),
 ]
 OutOption = Annotated[
     Path | None,
-    typer.Option(metavar="FOLDER", help="Build folder; default: build/BOARD/MODEL."),
+    typer.Option(metavar="FOLDER", help="Build folder. Default: build/BOARD/MODEL."),
 ]
 DataOption = Annotated[
     list[Path] | None,
     typer.Option("--data", metavar="FILE.ptd", help="External data; repeatable."),
 ]
 MessagesOption = Annotated[
-    bool, typer.Option("--messages", help="Keep the runtime's error sentences.")
+    bool,
+    typer.Option(
+        "--messages", help="Keep the runtime's error messages in the firmware."
+    ),
 ]
 StackOption = Annotated[
     int | None,
     typer.Option(
         metavar="BYTES",
-        min=256,
-        max=2**31 - 1,
-        help="Stack size; default: what the code can need.",
+        min=projects.STACK_SIZES.start,
+        max=projects.STACK_SIZES[-1],
+        help="Stack size. Default: the most that the code can need.",
     ),
 ]
 PreparedOption = Annotated[
     bool,
     typer.Option(
         "--prepared",
-        help="Prepare nodes at build time: smaller firmware that loads nothing.",
+        help="Prepare nodes at build time: the firmware is smaller and loads nothing.",
     ),
 ]
 OptimizeOption = Annotated[
     libraries.Optimize | None,
-    typer.Option(metavar="size|balanced|speed", help="What to choose kernels for."),
+    typer.Option(
+        metavar="size|balanced|speed",
+        help="Prefer small kernels, fast ones, or a balance of both.",
+    ),
 ]
 AppOption = Annotated[
-    Path | None,
-    typer.Option("--app", metavar="FILE.c", help="Your main() instead of Ember's."),
+    list[Path] | None,
+    typer.Option(
+        "--app",
+        metavar="FILE.c",
+        help="Your main() instead of Ember's: a file or a folder of them; repeatable.",
+    ),
 ]
 ToolchainOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Default: the board's first.")
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Toolchain to compile with. Default: the board's first."
+    ),
 ]
 
 
@@ -87,7 +154,8 @@ SbomOption = Annotated[
         "--sbom",
         metavar="FILE.json",
         callback=_writable,
-        help="Also write what the firmware consists of, with hashes: CycloneDX 1.6.",
+        help="Also write a bill of materials of the firmware, with hashes (CycloneDX"
+        " 1.6).",
     ),
 ]
 
@@ -97,7 +165,7 @@ def command(
         list[Path] | None,
         typer.Argument(
             metavar="MODEL...",
-            help=".pte, .bpte, or case folders; several share one firmware.",
+            help=".pte or .bpte files, or case folders; several share one firmware.",
             show_default=False,
         ),
     ] = None,
@@ -107,8 +175,8 @@ def command(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Method to build; repeatable. Default: forward or the only one; all"
-            " of several models.",
+            help="Method to build; repeatable. Default: forward, or the only method;"
+            " with several models, every method.",
         ),
     ] = None,
     data: DataOption = None,
@@ -127,28 +195,31 @@ def command(
     budget: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Fail if the firmware exceeds this YAML file."
+            metavar="FILE",
+            help="Fail if the firmware exceeds the limits in this YAML file.",
         ),
     ] = None,
     sbom: SbomOption = None,
     json_to: output.JsonOption = None,
 ) -> None:
-    ceilings = budgets.read(budget) if budget else None
+    ceilings = _read_budget(budget) if budget else None
     plans = projects.load(project, kernels)
     options = replace(
         options_of(plans, optimize, only_passes, no_pass, rows),
         methods=tuple(method or ()),
-        app=app,
+        app=plans.app_or(app),
         messages=messages,
         prepared=prepared or plans.prepared,
         caller_io=caller_io,
-        stack=stack,
+        stack=stack or plans.stack,
         toolchain=toolchain,
     )
     paths = plans.models_or(model or [])
     target = plans.board_or(board)
-    built = build.build(paths, target, out=out, data=data or (), options=options)
+    built = build(paths, target, out=out, data=data or (), options=options)
     note_header(built.board)
+    for part in built.models:
+        dim_orders.warn(part.name, part.program, kernel_lists.load)
     less = _saved_by_preparing(built)
     if sbom is not None:
         _write_sbom(built, sbom)
@@ -164,7 +235,9 @@ def command(
             "board": built.board.name,
             "model": built.name,
             "models": [part.name for part in built.models],
-            "methods": [entry.name for chosen in built.chosen for entry in chosen],
+            "methods": [
+                entry.name for methods in built.all_methods for entry in methods
+            ],
             "firmware": str(built.firmware),
             "images": [str(path) for path in built.images],
             **{key: built.sizes[key] for key in _SIZES},
@@ -178,12 +251,12 @@ def command(
         footprint.check(budget, facts, built.sizes)
 
 
-def _saved_by_preparing(built: build.Built) -> preparing.Saved:
+def _saved_by_preparing(built: Built) -> preparing.Saved:
     with progress.doing("trying --prepared"):
         return preparing.saved(built)
 
 
-def _write_sbom(built: build.Built, file: Path) -> None:
+def _write_sbom(built: Built, file: Path) -> None:
     from ember.release import sbom  # most builds want none
 
     output.write_json(sbom.of_firmware(built), str(file))

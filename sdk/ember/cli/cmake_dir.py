@@ -16,7 +16,11 @@ def command(
         typer.Option(metavar="NAME", help="Print the board's CMake toolchain file."),
     ] = None,
     toolchain: Annotated[
-        str | None, typer.Option(metavar="NAME", help="Default: the board's first.")
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Toolchain to compile with. Default: the board's first.",
+        ),
     ] = None,
 ) -> None:
     if board is None:

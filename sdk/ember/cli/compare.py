@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ember import output
+from ember import files, output
 from ember.cli.reports import runs
 from ember.cli.reports.pages import compare as compare_page
 from ember.errors import SdkError
-from ember.files import documents
 from ember.run import profile
 from ember.toolchain import footprint
 
@@ -21,9 +21,12 @@ _SIZES = Path("5-firmware") / "size.json"
 def command(
     before: Annotated[
         Path,
-        typer.Argument(metavar="A", help="Build folder, or JSON from `ember profile`."),
+        typer.Argument(metavar="A", help="Build folder, or JSON of `ember profile`."),
     ],
-    after: Annotated[Path, typer.Argument(metavar="B", help="Another one.")],
+    after: Annotated[
+        Path,
+        typer.Argument(metavar="B", help="The build folder or JSON to compare with A."),
+    ],
     html: Annotated[
         Path | None,
         typer.Option(
@@ -45,9 +48,11 @@ def _compare_profiles(
 ) -> None:
     before, after = map(profile.read, files)
     changes = profile.changes(before, after)
+    differ = footprint.options(before.options, after.options)
     if html is not None:
         output.write_text(_page(files, before, after), html)
     if json_to != "-":
+        _show_options(differ)
         runs.show_changes(output.console(), before, after, changes)
     facts = {change.name: list(change.instructions) for change in changes}
     whole = {
@@ -58,7 +63,18 @@ def _compare_profiles(
         both = [getattr(before, name), getattr(after, name)]
         if None not in both:
             whole[name] = both
-    output.write_json({"operators": facts} | whole, json_to)
+    output.write_json({"options": differ, "operators": facts} | whole, json_to)
+
+
+def _show_options(differ: Mapping[str, list[str]]) -> None:
+    """Shows first the options that differ."""
+    if not differ:
+        return
+    console, table = output.console(), output.table("differs", "A", "B")
+    for name, pair in differ.items():
+        table.add_row(*map(output.plain, (name, *pair)))
+    console.print(table)
+    console.print()
 
 
 def _page(
@@ -78,11 +94,14 @@ def _page(
 def _compare_sizes(
     before: Path, after: Path, html: Path | None, json_to: str | None
 ) -> None:
-    changes = footprint.changes(_read(before), _read(after))
+    sides = _read(before), _read(after)
+    changes = footprint.changes(*sides)
+    differ = footprint.options(*(side.get("options") for side in sides))
     if html is not None:
         names = str(before), str(after)
-        output.write_text(compare_page.of_sizes(names, changes), html)
+        output.write_text(compare_page.of_sizes(names, changes, differ), html)
     if json_to != "-":
+        _show_options(differ)
         console = output.console()
         rows_table = output.table("", ">before", ">after", ">change")
         for group, rows in changes.items():
@@ -94,13 +113,13 @@ def _compare_sizes(
             console.print(rows_table)
         else:
             console.print("the two builds have the same sizes")
-    output.write_json(changes, json_to)
+    output.write_json({"options": differ} | changes, json_to)
 
 
 def _read(folder: Path) -> dict[str, Any]:
     path = folder / _SIZES
     try:
-        facts = documents.read_json(path)
+        facts = files.read_json(path)
         if not isinstance(facts, dict):
             raise SdkError(f"{path} is not a JSON object")
     except SdkError:

@@ -41,11 +41,18 @@ def _show(console: Console, report: Report) -> None:
     console.print(table)
     ready = [name for name in report.boards if not report.missing_for(name)]
     console.print(f"Python {doctor.python_version()}")
+    console.print(f"tested: {', '.join(map(str, report.tested))}")
+    for name in report.untested:
+        console.print(f"not tested: {name}")
     console.print(f"ready: {', '.join(ready) or 'no board'}")
     for name in report.boards:
         lacking = [finding.name for finding in report.missing_for(name)]
         if lacking:
             console.print(f"not ready: {name} lacks {', '.join(lacking)}")
+    for emulator, uncounted in report.uncounted.items():
+        console.print(
+            f"not counted: {', '.join(uncounted)}, as {emulator} takes no plugins"
+        )
     for finding in report.findings:
         if finding.optional and finding.missing:
             console.print(
@@ -66,6 +73,8 @@ def _facts(report: Report) -> dict[str, Any]:
                 "version": finding.version,
                 "missing": finding.missing,
                 "optional": finding.optional,
+                "tested": finding.tested
+                and [finding.tested.first, finding.tested.last],
                 "purpose": finding.purpose,
                 "install": finding.install,
                 "boards": list(finding.boards),

@@ -11,16 +11,15 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from ember import boards, build, cases, files, output
+from ember import boards, cases, files, output
 from ember.boards import Board
-from ember.boards.flash_facts import Flasher, OpenOcd
-from ember.build import runner
-from ember.cli.options import places
-from ember.cli.options.places import AcquiredOption, PlaceOption, WaitOption
+from ember.boards.keys import Flasher, OpenOcd
+from ember.cli import options
+from ember.cli.options import AcquiredOption, PlaceOption, WaitOption
 from ember.cli.test import BaudOption
 from ember.errors import SdkError, UsageError
-from ember.flash import blocks, flashers, monitor, perform
-from ember.flash import place as at_place
+from ember.firmware import build, runner
+from ember.flash import debuggers, perform, plans
 from ember.flash.plans import FlashOrder, FlashPlan
 from ember.hil import places as lab
 from ember.hil.places import PlaceLine, PlaceOrder
@@ -29,7 +28,10 @@ from ember.hil.wire import Wire
 
 def command(
     board: Annotated[
-        str, typer.Option(metavar="NAME", help="See `ember boards`; or a .yaml file.")
+        str,
+        typer.Option(
+            metavar="NAME", help="Target board; see `ember boards`. Or a .yaml file."
+        ),
     ],
     firmware: Annotated[
         list[Path] | None,
@@ -41,29 +43,40 @@ def command(
     ] = None,
     probe: Annotated[
         str | None,
-        typer.Option(metavar="ID", help="Which of several; see `ember probes`."),
+        typer.Option(
+            metavar="ID",
+            help="Probe to use if several are connected; see `ember probes`.",
+        ),
     ] = None,
     method: Annotated[
         str | None,
-        typer.Option(metavar="TOOL", help="Default: the board's first flasher."),
+        typer.Option(
+            metavar="TOOL", help="Flash tool. Default: the board's first flasher."
+        ),
     ] = None,
     with_runner: Annotated[
         bool,
         typer.Option(
             "--runner",
-            help="The firmware for `ember test --port`, with every kernel, or those"
-            " that the given cases need.",
+            help="Write the firmware for `ember test --port`, with every kernel, or"
+            " only those that the given cases need.",
         ),
     ] = False,
     verify_only: Annotated[
-        bool, typer.Option("--verify-only", help="Compare, write nothing.")
+        bool,
+        typer.Option(
+            "--verify-only", help="Compare the flash with the firmware; write nothing."
+        ),
     ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show files and command lines.")
     ] = False,
     show_console: Annotated[
         bool,
-        typer.Option("--monitor", help="Then show its serial output until it ends."),
+        typer.Option(
+            "--monitor",
+            help="Then show the board's serial output until the program ends.",
+        ),
     ] = False,
     port: Annotated[
         str | None,
@@ -90,7 +103,7 @@ def command(
         raise UsageError("--port and --baud need --monitor")
     if show_console and with_runner:
         raise UsageError("the runner talks to `ember test --port`, not to --monitor")
-    lent = places.order_of(place, wait, acquired)
+    lent = options.order_of(place, wait, acquired)
     if lent is not None and (probe or port or tool_arg):
         raise UsageError("--probe, --port and --tool-arg are not for --place")
     target = boards.load(board)
@@ -100,7 +113,7 @@ def command(
         output.note(*target.header_unsaid)
     facts = target.flasher(method) if lent is None else _of_place(target, method)
     elf = _firmware(firmware or [], target, board, with_runner)
-    image = blocks.read(elf, target)
+    image = plans.read_image(elf, target)
     extra = tuple(_absolute(word) for word in tool_arg or ())
     order = FlashOrder(target, image, probe, not verify_only, extra)
     console = output.console(json_to)
@@ -114,17 +127,17 @@ def command(
         perform.need(facts, probe)
     with _held(lent, target) as held:
         plan = _plan(order, facts, held.place if held else None)
-        # Open before the board starts, so that nothing it says is lost.
+        # Open before the board starts, so that none of its output is lost.
         with _console(target, held, port, baud, wanted=show_console) as opened:
             perform.run(plan, facts, console.print, probe, timeout)
             done = f"{image.size} bytes {_done(plan, order)}"
             console.print(f"{target.name}: {done}; it runs")
             output.write_json(_facts(target.name, elf, plan, "done"), json_to)
-            return monitor.show(opened, console.file) if opened else 0
+            return perform.show_console(opened, console.file) if opened else 0
 
 
 def _of_place(target: Board, method: str | None) -> Flasher:
-    """OpenOCD, unless a file of LG_ENV names the driver."""
+    """OpenOCD, unless the file of LG_ENV names the driver."""
     if method not in (None, "openocd"):
         raise UsageError(
             f"--place flashes by OpenOCD, not by {method}",
@@ -135,11 +148,13 @@ def _of_place(target: Board, method: str | None) -> Flasher:
 
 def _plan(order: FlashOrder, facts: Flasher, place: str | None) -> FlashPlan:
     if place is None:
-        return flashers.plan(order, facts)
+        return perform.plan(order, facts)
     if configuration := os.environ.get("LG_ENV"):
-        return at_place.configured(order, Path(configuration).resolve(), place)
+        return debuggers.at_place_as_configured(
+            order, Path(configuration).resolve(), place
+        )
     assert isinstance(facts, OpenOcd)
-    return at_place.plan(order, facts, place)
+    return debuggers.at_place(order, facts, place)
 
 
 @contextlib.contextmanager
@@ -165,16 +180,16 @@ def _console(
     if not wanted:
         yield None
     elif held is None:
-        yield monitor.connect(target, port, baud)
+        yield perform.connect_console(target, port, baud)
     else:
-        monitor.need_console(target)
+        perform.need_console(target)
         held.baud = baud
         with held.opened(target) as opened:
             yield opened
 
 
 def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -> Path:
-    """The ELF file that is given, or the one that is built of what is given."""
+    """The given ELF file, or one built from the given model or cases."""
     if with_runner:
         places = cases.find(paths) if paths else []
         return runner.serial(target, [cases.read(place) for place in places])
@@ -187,11 +202,11 @@ def _firmware(paths: list[Path], target: Board, board: str, with_runner: bool) -
     if not paths[0].is_dir():
         with files.opened(paths[0], "a model or firmware.elf") as file:
             is_elf = file.read(4) == b"\x7fELF"
-    return paths[0] if is_elf else build.build(paths[0], board).firmware
+    return paths[0] if is_elf else build(paths[0], board).firmware
 
 
 def _absolute(word: str) -> str:
-    """A file by its whole path: tools run in a folder of their own."""
+    """The absolute path of a file, because tools run in another folder."""
     return str(Path(word).resolve()) if Path(word).is_file() else word
 
 

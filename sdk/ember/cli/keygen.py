@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 import typer
 
 from ember import output, writing
-from ember.release import keys
-from ember.release.keys import Algorithm
+from ember.release import signing
+from ember.release.signing import Algorithm
 
 _ALGORITHMS = {"ed25519": Algorithm.ED25519, "p256": Algorithm.ECDSA_P256}
 
@@ -26,14 +26,16 @@ def command(
     ],
     algorithm: Annotated[
         Literal["ed25519", "p256"],
-        typer.Option(help="p256 is for devices whose library has no Ed25519."),
+        typer.Option(
+            help="Signature algorithm; p256 is for devices whose library lacks Ed25519."
+        ),
     ] = "ed25519",
     header: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.h",
-            help="Also write the public key as a C constant, that of an existing"
-            " KEY.pem too.",
+            help="Also write the public key as a C constant; KEY.pem may then exist"
+            " already.",
         ),
     ] = None,
     json_to: output.JsonOption = None,
@@ -41,9 +43,11 @@ def command(
     if header is not None:
         writing.need_file(header)
     is_new = header is None or not key.exists()
-    private = keys.generate(_ALGORITHMS[algorithm]) if is_new else keys.read(key)
+    private = (
+        signing.generate(_ALGORITHMS[algorithm]) if is_new else signing.read_key(key)
+    )
     if is_new:
-        keys.write(private, key)
+        signing.write_key(private, key)
     public = private.public
     if header is not None:
         output.write_text(public.header(key.stem), header)

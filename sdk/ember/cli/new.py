@@ -13,16 +13,21 @@ from ember.packaging import new
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="New, or empty.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Folder of the project: new, or empty."),
+    ],
     template: Annotated[
         str, typer.Option(metavar="|".join(new.TEMPLATES), help="Build system.")
     ] = "cmake",
     board: Annotated[
-        str, typer.Option(metavar="NAME", help="See `ember boards`.")
+        str, typer.Option(metavar="NAME", help="Target board; see `ember boards`.")
     ] = new.DEFAULT_BOARD,
     model: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="A .pte or .bpte; default: a small example."),
+        typer.Option(
+            metavar="FILE", help="A .pte or .bpte file. Default: a small example."
+        ),
     ] = None,
 ) -> None:
     words = new.create(folder, template, board, model)

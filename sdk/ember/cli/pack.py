@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ember import build, output
-from ember.build import project as projects
-from ember.build.jobs import options_of
+from ember import output
 from ember.cli.build import (
     BoardOption,
     MessagesOption,
@@ -26,6 +24,9 @@ from ember.cli.options import (
     ProjectOption,
     RowsOption,
 )
+from ember.firmware import package
+from ember.firmware import project as projects
+from ember.firmware.jobs import options_of
 from ember.packaging import cmake_files
 
 
@@ -51,12 +52,12 @@ def command(
         methods=tuple(method or ()),
         caller_io=caller_io,
         messages=messages,
-        stack=stack,
+        stack=stack or plans.stack,
         toolchain=toolchain,
     )
     models = plans.models_or(model or [])
     target = plans.board_or(board)
-    packed = build.package(models, target, out.absolute(), options)
+    packed = package(models, target, out.absolute(), options)
     text = cmake_files.link(
         packed.libs,
         objects=packed.objects,

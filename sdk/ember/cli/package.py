@@ -9,8 +9,6 @@ from typing import Annotated
 import typer
 
 from ember import boards, output, progress, writing
-from ember.build import project as projects
-from ember.build.jobs import Options, options_of
 from ember.cli.build import BoardOption, MessagesOption, OptimizeOption
 from ember.cli.options import (
     FolderOption,
@@ -22,6 +20,8 @@ from ember.cli.options import (
     ProjectOption,
     RowsOption,
 )
+from ember.firmware import project as projects
+from ember.firmware.jobs import Options, options_of
 from ember.packaging import linux, manifests, sources
 
 

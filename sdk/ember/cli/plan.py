@@ -12,9 +12,6 @@ import typer
 from rich.console import Console
 
 from ember import boards, output
-from ember.build import project as projects
-from ember.build.advice import answers, what_if
-from ember.build.jobs import Options, options_of
 from ember.cli.build import (
     BoardOption,
     MessagesOption,
@@ -33,12 +30,15 @@ from ember.cli.options import (
     ProjectOption,
     RowsOption,
 )
-from ember.cli.reports import builds, plan_report
+from ember.cli.reports import builds
 from ember.errors import SdkError, UsageError
+from ember.firmware import project as projects
+from ember.firmware.advice import answers, what_if
+from ember.firmware.jobs import Options, options_of
 from ember.output import counted, plain
-from ember.plan import copies, costs, offsets
-from ember.plan.offsets import csv_file
-from ember.plan.offsets.placement import MANY_STEPS
+from ember.plan import offsets, placements
+from ember.plan.offsets import MANY_STEPS
+from ember.plan.offsets.buffers import read_csv
 
 
 def command(
@@ -74,8 +74,8 @@ def command(
         typer.Option(
             "--what-if",
             metavar="MEMORY=SIZE",
-            help="Also plan with a memory of another size and show what a run gains:"
-            " tcm=+64K, tcm=-64K, tcm=128K; repeatable, all at once.",
+            help="Also plan with another size of a memory and show what a run gains:"
+            " tcm=+64K, tcm=-64K or tcm=128K. Repeatable; all sizes apply together.",
         ),
     ] = None,
     html: Annotated[
@@ -109,7 +109,8 @@ def command(
             caller_io=caller_io,
             messages=messages,
             prepared=prepared or plans.prepared,
-            stack=stack,
+            stack=stack or plans.stack,
+            app=plans.app,
             toolchain=toolchain,
         )
         facts = _model(paths, plans.board_or(board), options, tried or ())
@@ -138,7 +139,7 @@ def _model(
 
 
 def _table(path: Path, capacity: int | None) -> dict[str, Any]:
-    table = csv_file.read(path)
+    table = read_csv(path)
     buffers = list(table.values())
     started = time.process_time()
     placed = offsets.place(buffers, capacity, MANY_STEPS)
@@ -160,15 +161,15 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
     if "offsets" in facts:
         _show_table(console, facts)
         return
-    plan_report.show_doubts(console, facts)
+    builds.show_doubts(console, facts)
     if not facts["fits"]:
-        plan_report.show_refusal(console, facts)
-        plan_report.show_rows(console, facts)
+        builds.show_refusal(console, facts)
+        builds.show_rows(console, facts)
         _show_what_if(console, facts)
         return
     console.print(builds.memory_table(facts["memories"]))
     console.print()
-    plan_report.show_pieces(console, facts)
+    builds.show_pieces(console, facts)
     console.print()
     used, constants = facts["activations"], facts["constants"]
     console.print(
@@ -179,15 +180,15 @@ def _show(console: Console, facts: dict[str, Any]) -> None:
         f"constants {counted(constants['bytes'], 'byte')}; {constants['dropped']:,}"
         " unused ones are left out"
     )
-    plan_report.show_work(console, facts["work"])
-    costs.show(console, facts.get("traffic", {}), facts["code"]["cycles"])
-    plan_report.show_gains(console, facts["gains"])
+    builds.show_work(console, facts["work"])
+    placements.show_costs(console, facts.get("traffic", {}), facts["code"]["cycles"])
+    builds.show_gains(console, facts["gains"])
     _show_what_if(console, facts)
-    copies.show(console, facts.get("copies", ()))
-    plan_report.show_delegates(console, facts)
-    plan_report.show_rows(console, facts)
+    placements.show_copies(console, facts.get("copies", ()))
+    builds.show_delegates(console, facts)
+    builds.show_rows(console, facts)
     builds.show_passes(console, facts.get("passes", ()))
-    plan_report.show_peaks(console, facts)
+    builds.show_peaks(console, facts)
     for text in facts.get("kept_apart", ()):
         console.print(plain(text))
     for text in facts.get("conflicts", ()):

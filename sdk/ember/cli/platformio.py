@@ -1,4 +1,4 @@
-"""`ember platformio`: PlatformIO's platform `ember`, made for this computer."""
+"""`ember platformio`: PlatformIO's platform `ember`, set up for this host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ember probes`: what is connected to this computer that a board can be."""
+"""`ember probes`: list the probes, boot loaders and ports that are connected."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from ember.cli.test import BaudOption, PortOption
 from ember.errors import UsageError
 from ember.hil.line import Port
 from ember.run import counted, etdump, once, profile
-from ember.run.steps import Step
+from ember.run.costs import Step
 
 TraceOption = Annotated[
     Path | None,
@@ -138,22 +138,22 @@ def _emulated(
 
 
 def _node_data(order: once.Order, profiled: profile.Profile) -> dict[str, Any]:
-    """Of the method as the file has it, by the names that viewers give its nodes."""
-    from ember.run.views import node_data
+    """The costs of the method as the file has it, by the node names of viewers."""
+    from ember.run.views import timeline
 
     subject = once.subject(order)
     assert profiled.details is not None
     origins = profiled.details["origins"]
     path = subject.path
     file = models.program_in(path) if path.is_dir() else path
-    return node_data.of(profiled, subject.method, origins, file.name)
+    return timeline.node_data(profiled, subject.method, origins, file.name)
 
 
 def _on_board(
     order: once.Order, line: Port, files: etdump.DumpFiles
 ) -> profile.Profile:
-    """Cycles of the board's own counter. Its runner and its kernels are there already,
-    so what chooses them is refused."""
+    """Cycles counted by the board itself. Its runner has its kernels already, so
+    options that choose kernels are refused."""
     chosen = {
         "--cycles": order.cycles,
         "--out": order.out,

@@ -8,7 +8,6 @@ from typing import Annotated
 import typer
 
 from ember import output
-from ember.build import project as projects
 from ember.cli.build import (
     AppOption,
     BoardOption,
@@ -23,14 +22,22 @@ from ember.cli.build import (
 from ember.cli.options import KernelsOption, ProjectOption, RowsOption
 from ember.cli.reports import runs
 from ember.errors import UsageError
+from ember.firmware import project as projects
 from ember.run import application, etdump, once
 
 SubjectArgument = Annotated[
     Path | None,
     typer.Argument(
         metavar="MODEL|FILE.elf",
-        help=".pte, .bpte, or a case folder; or linked firmware, which runs as it is.",
+        help="A .pte or .bpte file, a case folder, or linked firmware, which runs"
+        " unchanged.",
         show_default=False,
+    ),
+]
+DetailsOption = Annotated[
+    bool,
+    typer.Option(
+        "--details", help="Also show sections, memories, code, passes and nodes."
     ),
 ]
 
@@ -56,14 +63,22 @@ def command(
     project: ProjectOption = None,
     dump: etdump.DumpOption = None,
     values: etdump.ValuesOption = None,
+    details: DetailsOption = False,
     json_to: output.JsonOption = None,
 ) -> int:
     files = etdump.DumpFiles(dump, values)
     files.check()
+    is_elf = model is not None and application.is_elf(model)
+    # What only Ember's main() does; it goes before the project's application.
+    ours = {"--input": given, "--budget": budget, "--cycles": cycles, "--etdump": dump}
+    asked = [option for option, value in ours.items() if value]
+    code = None
+    if app or not (asked or is_elf):
+        code = projects.load(project, kernels).app_or(app)
     order = once.Order(
         model=model,
         board=board,
-        app=app,
+        app=code,
         given=given or (),
         method=method,
         out=out,
@@ -80,11 +95,16 @@ def command(
         kernels=kernels or [],
         project=project,
     )
-    if app is not None or (model is not None and application.is_elf(model)):
+    if code is not None or is_elf:
         if dump is not None:
             raise UsageError(
                 "--etdump is for models that Ember's own main() runs",
                 hint="leave out --etdump",
+            )
+        if code is not None and asked:
+            raise UsageError(
+                f"{asked[0]} is for Ember's main(), which --app replaces",
+                hint="the application reads its console: ember_port_read_line()",
             )
         return _attended(order, json_to)
     files.check_emulated(order)
@@ -94,24 +114,19 @@ def command(
         console = output.console()
         if source == "zeros" and log.method.inputs:
             console.print("no inputs given: using zeros")
-        runs.show_run(console, log)
+        runs.show_run(console, log, details=details)
     output.write_json(log.to_json() | {"inputs": source}, json_to)
     return 0
 
 
 def _attended(order: once.Order, json_to: str | None) -> int:
-    """Run with our console; the exit status of the program."""
+    """Runs with our console attached; the exit status of the program."""
     if order.app is None:
         assert order.model is not None
         _refuse_options_of_models(order)
         plans = projects.load(order.project)
         board, firmware = application.of_elf(order.model, plans.board_or(order.board))
     else:
-        if order.given:
-            raise UsageError(
-                "--input is for Ember's main(), which --app replaces",
-                hint="the application reads its console: ember_port_read_line()",
-            )
         board, firmware = application.of_app(order)
     to = output.console(json_to).file
     ended = application.run(board, firmware, to, order.timeout)

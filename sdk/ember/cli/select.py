@@ -13,40 +13,46 @@ from ember import boards, output, progress
 from ember import model as models
 from ember import paths as places
 from ember.boards import Board
-from ember.build import project as projects
 from ember.cli.options import KernelsOption, ProjectOption
+from ember.firmware import project as projects
 from ember.kernels import opinfo
 from ember.kernels.opinfo import OpInfo
-from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.output import plain
 from ember.select import gaps, selection
 from ember.select.gaps import Gap
 from ember.select.resolve import Call
+from ember.select.rules import Rules
 from ember.select.selection import Examined, Selection
 
 
 def command(
     programs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="PROGRAM...", help=".pte, .bpte or case folders."),
+        typer.Argument(
+            metavar="PROGRAM...", help="Programs: .pte or .bpte files, or case folders."
+        ),
     ] = None,
     ops: Annotated[
         str | None,
-        typer.Option(metavar="LIST", help="Also these operators: add.out,mm.out"),
+        typer.Option(
+            metavar="LIST", help="Also select these operators, such as add.out,mm.out."
+        ),
     ] = None,
     ops_yaml: Annotated[
         list[Path] | None,
         typer.Option(
             metavar="FILE",
-            help="Also those in a selected_operators.yaml; repeatable.",
+            help="Also select the operators in a selected_operators.yaml; repeatable.",
         ),
     ] = None,
-    all_ops: Annotated[bool, typer.Option("--all-ops", help="Every operator.")] = False,
+    all_ops: Annotated[
+        bool, typer.Option("--all-ops", help="Select every operator.")
+    ] = False,
     board: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="See `ember boards`; default: this computer."
+            metavar="NAME", help="Target board; see `ember boards`. Default: the host."
         ),
     ] = None,
     data: Annotated[
@@ -57,7 +63,7 @@ def command(
     project: ProjectOption = None,
     info_only: Annotated[
         bool,
-        typer.Option("--info-only", help="List operators, choose no kernels."),
+        typer.Option("--info-only", help="List operators without choosing kernels."),
     ] = False,
     explain: Annotated[
         bool, typer.Option("--explain", help="Show every call, its kernel, and why.")
@@ -121,7 +127,7 @@ def _asked(
     *,
     checked: bool,
 ) -> OpInfo:
-    """The operators that are wanted beside those of programs."""
+    """The operators that are wanted besides those of programs."""
     known = rules.known.operators
     info = opinfo.union(opinfo.read(path) for path in files)
     info |= opinfo.of_names(ops or "", known if checked else None)
@@ -197,7 +203,7 @@ def _explain(console: Console, model: Model, chosen: Selection) -> None:
 
 
 def _why(call: Call) -> str:
-    """What speaks for the kernel of a call, and why the others are not it."""
+    """Why a kernel was chosen for a call, and why the others were not."""
     reasons = []
     if call.volatile:
         reasons.append("chosen at run time: its arguments can change")

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ember import model, output, writing
-from ember.release import keys, signing
+from ember.release import signing
 
 
 def command(
@@ -16,7 +16,7 @@ def command(
         Path,
         typer.Argument(
             metavar="PROGRAM",
-            help=".pte, .bpte, or a case folder.",
+            help="A .pte or .bpte file, or a case folder.",
             show_default=False,
         ),
     ],
@@ -30,7 +30,8 @@ def command(
             metavar="N",
             min=0,
             max=signing.MOST_VERSION,
-            help="Devices refuse versions below the one that they keep.",
+            help="Version of the model; a device refuses versions below the one it has"
+            " stored.",
         ),
     ],
     purpose: Annotated[
@@ -46,7 +47,7 @@ def command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Default: PROGRAM.signed."),
+        typer.Option(metavar="FILE", help="Output file. Default: PROGRAM.signed."),
     ] = None,
     json_to: output.JsonOption = None,
 ) -> None:
@@ -54,8 +55,8 @@ def command(
     beside = program if program.name else program.resolve()
     target = out or beside.with_name(f"{beside.name}.signed")
     writing.need_file(target)
-    private = keys.read(key)
-    content = signing.sign(subject.content, subject.data, private, version, purpose)
+    private = signing.read_key(key)
+    content = signing.sign(subject.given, subject.data, private, version, purpose)
     head = signing.read(content, str(target))
     writing.write(target, content)
     if json_to != "-":

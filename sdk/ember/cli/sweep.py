@@ -9,14 +9,14 @@ import typer
 from rich.console import Console
 
 from ember import output, writing
-from ember.cli.reports import sweep_json, sweep_table
-from ember.cli.reports.pages import sweep as sweep_page
+from ember.cli.reports import sweeps
+from ember.cli.reports import sweeps as sweep_page
 from ember.errors import UsageError
 from ember.output import plain
 from ember.run import testing
-from ember.sweep import cluster, compared, parquet, runs
+from ember.sweep import cluster, history, runs
 from ember.sweep.points import Point
-from ember.sweep.results import Results, SweepRun
+from ember.sweep.results import Results, SweepRun, need_parquet, write_parquet
 from ember.sweep.runs import Planned, SweepOrder
 from ember.sweep.work import PointResult
 
@@ -29,21 +29,22 @@ def command(
         list[str],
         typer.Argument(
             metavar="SWEEP.yaml | report RESULTS",
-            help="What to run; or the results of which a report is made.",
+            help="What to run; or `report` and a file of results to show.",
         ),
     ],
     results: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="SQLite file of results, SWEEP.sqlite beside SWEEP.yaml; what it has"
-            " is not run again.",
+            help="SQLite file of results; what it already has is not run again."
+            " Default: SWEEP.sqlite beside SWEEP.yaml.",
         ),
     ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="Dask's scheduler, such as tcp://host:8786."
+            metavar="ADDRESS",
+            help="Address of Dask's scheduler, such as tcp://host:8786.",
         ),
     ] = None,
     workers: Annotated[
@@ -51,35 +52,41 @@ def command(
         typer.Option(
             metavar="N",
             min=1,
-            help="Without a scheduler: processes here; one a processor.",
+            help="Without --scheduler: processes on the host. Default: one per"
+            " processor.",
         ),
     ] = None,
     name: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Of the run; the time. In a report: of which."
+            metavar="NAME",
+            help="Name of this run (default: the current time). With `report`: the"
+            " run to show.",
         ),
     ] = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Run what has results, too.")
+        bool, typer.Option("--again", help="Also run what already has results.")
     ] = False,
     baseline: Annotated[
         str | None,
-        typer.Option(metavar="NAME", help="An earlier run: show what differs from it."),
+        typer.Option(metavar="NAME", help="Show what differs from this earlier run."),
     ] = None,
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page of the results.")
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write an HTML page of the results."),
     ] = None,
     parquet_to: Annotated[
         Path | None,
-        typer.Option("--parquet", metavar="FILE", help="Write the results as Parquet."),
+        typer.Option(
+            "--parquet", metavar="FILE", help="Also write the results as Parquet."
+        ),
     ] = None,
     json_to: output.JsonOption = None,
 ) -> int:
     console = output.console(json_to)
     clock = testing.Clock()
     if parquet_to is not None:
-        parquet.need()
+        need_parquet()
     for path in filter(None, (html, parquet_to)):
         writing.need_file(path)
     if words[0] == _REPORT:
@@ -99,13 +106,13 @@ def command(
             console.print(plain(text), soft_wrap=True)
     rows = held.rows(run)
     before = held.rows(held.run(baseline)) if baseline else None
-    changes = compared.compare(before, rows) if before is not None else None
-    sweep_table.show(console, run, rows, changes)
+    changes = history.compare(before, rows) if before is not None else None
+    sweeps.show(console, run, rows, changes)
     if html is not None:
-        sweep_page.write(html, run, rows, baseline, changes)
+        sweep_page.write_sweep(html, run, rows, baseline, changes)
     if parquet_to is not None:
-        parquet.write(parquet_to, rows)
-    output.write_json(sweep_json.document(run, rows, changes, clock.seconds), json_to)
+        write_parquet(parquet_to, rows)
+    output.write_json(sweeps.document(run, rows, changes, clock.seconds), json_to)
     held.close()
     return 0 if all(row.result.status == "passed" for row in rows) else 1
 

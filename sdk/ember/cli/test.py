@@ -14,17 +14,24 @@ from rich.console import Console
 
 from ember import boards, cases, output, writing
 from ember.boards import Board
-from ember.build import jobs as build_jobs
-from ember.build import project as projects
-from ember.cases import Found, filters, shards
+from ember.cases import Found, picked
+from ember.cli import options
 from ember.cli.build import OptimizeOption
-from ember.cli.options import KernelsOption, ProjectOption, baselines, places
-from ember.cli.options.places import AcquiredOption, PlaceOption, WaitOption
-from ember.cli.reports import junit
+from ember.cli.options import (
+    AcquiredOption,
+    KernelsOption,
+    PlaceOption,
+    ProjectOption,
+    WaitOption,
+    baselines,
+    board_names,
+)
+from ember.cli.reports import tests
 from ember.errors import UsageError
-from ember.hil import emulated
+from ember.firmware import jobs as build_jobs
+from ember.firmware import project as projects
 from ember.hil import places as lab
-from ember.hil.line import EmulatedLine, Line, Port
+from ember.hil.line import EmulatedLine, Line, Port, need_emulator
 from ember.hil.places import PlaceOrder
 from ember.hil.ssh import Ssh
 from ember.output import counted, plain
@@ -34,33 +41,52 @@ from ember.run.once import BudgetOption
 from ember.run.testing import Outcome
 from ember.toolchain import emulator
 
+_CASES, _HOW = "Which cases", "How they run"  # panels of the help
+
 PortOption = Annotated[
     str | None,
     typer.Option(
         metavar="URL",
-        help="A board that runs the runner: /dev/ttyACM0, socket://host:port,"
-        " rfc2217://..",
+        help="Serial port of a board with the runner: /dev/ttyACM0,"
+        " socket://host:port, rfc2217://..",
+        rich_help_panel=options.BOARDS_PANEL,
     ),
 ]
 BaudOption = Annotated[
-    int | None, typer.Option(metavar="RATE", min=1, help="Default: the board's.")
+    int | None,
+    typer.Option(
+        metavar="RATE",
+        min=1,
+        help="Baud rate. Default: the board's.",
+        rich_help_panel=options.BOARDS_PANEL,
+    ),
 ]
 SshOption = Annotated[
     str | None,
     typer.Option(
         metavar="USER@HOST",
-        help="A computer with the board's kind of core and Linux, by the system's ssh.",
+        help="Run on a Linux computer with the board's kind of core, by the system's"
+        " ssh.",
+        rich_help_panel=options.BOARDS_PANEL,
     ),
 ]
 
 
 ShardOption = Annotated[
     str | None,
-    typer.Option(metavar="K/N", help="The K-th of N parts that take equally long."),
+    typer.Option(
+        metavar="K/N",
+        help="Run the K-th of N parts that take about equally long.",
+        rich_help_panel=_CASES,
+    ),
 ]
 DurationsOption = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", help="JSON of an earlier run, to make parts equal."),
+    typer.Option(
+        metavar="FILE",
+        help="JSON of an earlier run, by which --shard makes equal parts.",
+        rich_help_panel=_CASES,
+    ),
 ]
 
 
@@ -101,7 +127,7 @@ def line_of(
     transport: Transport,
     chosen: Sequence[Board],
 ) -> Line | None:
-    """Where the boards hang; None: they are emulated."""
+    """How the boards are reached; None: they are emulated."""
     if ssh is not None:
         return _remote(ssh, port, transport, chosen)
     return _line(port, baud, transport, chosen)
@@ -115,7 +141,7 @@ def _line(
             raise UsageError("--baud needs --port")
         serial = transport is Transport.uart
         for target in chosen:
-            (emulated if serial else emulator).need(target)
+            (need_emulator if serial else emulator.need)(target)
         return EmulatedLine() if serial else None
     if transport is Transport.uart:
         raise UsageError(
@@ -139,7 +165,7 @@ def _check_place(
 def _held(
     order: PlaceOrder | None, board: Board, name: str, baud: int | None, *, flash: bool
 ) -> Iterator[Line | None]:
-    """The line of a place, while the block lasts. `name`: as --board takes it."""
+    """The line of a place, until the block ends. `name`: as --board takes it."""
     if order is None:
         yield None
         return
@@ -158,20 +184,41 @@ def command(
     ],
     board: Annotated[
         list[str],
-        typer.Option("--board", metavar="NAME", help="See `ember boards`; repeatable."),
+        typer.Option(
+            "--board",
+            metavar="NAME",
+            help="Target board; see `ember boards`. Repeatable.",
+            autocompletion=board_names,
+        ),
     ],
     expression: Annotated[
         str,
-        typer.Option("-k", metavar="EXPR", help="Such as 'add and not bf16'."),
+        typer.Option(
+            "-k",
+            metavar="EXPR",
+            help="Run only cases whose names match, such as 'add and not bf16'.",
+            rich_help_panel=_CASES,
+        ),
     ] = "",
     shard: ShardOption = None,
     durations: DurationsOption = None,
     jobs: Annotated[
-        int, typer.Option(metavar="N", min=1, help="How many boards to run at a time.")
+        int,
+        typer.Option(
+            metavar="N",
+            min=1,
+            help="How many boards to run at a time.",
+            rich_help_panel=_HOW,
+        ),
     ] = os.cpu_count() or 1,
     timeout: Annotated[
         float | None,
-        typer.Option(metavar="SECONDS", min=0.1, help="Time limit of one case."),
+        typer.Option(
+            metavar="SECONDS",
+            min=0.1,
+            help="Time limit of one case.",
+            rich_help_panel=_HOW,
+        ),
     ] = None,
     budget: BudgetOption = None,
     optimize: OptimizeOption = None,
@@ -183,30 +230,50 @@ def command(
     acquired: AcquiredOption = False,
     flash: Annotated[
         bool,
-        typer.Option("--flash", help="Flash the runner to the place's board first."),
+        typer.Option(
+            "--flash",
+            help="Flash the runner to the place's board first.",
+            rich_help_panel=options.BOARDS_PANEL,
+        ),
     ] = False,
     transport: Annotated[
         Transport,
-        typer.Option(help="uart: feed the emulator through its serial port."),
+        typer.Option(
+            help="How cases reach the emulator: as files, or through its serial port"
+            " (uart).",
+            rich_help_panel=options.BOARDS_PANEL,
+        ),
     ] = Transport.files,
     poison: Annotated[
         int | None,
         typer.Option(
             metavar="BYTE",
             parser=_byte,
-            help="Pack programs; fill memory with this byte once it is dead, such as"
-            " 0xA5.",
+            help="Pack programs, and fill memory with this byte, such as 0xA5, once it"
+            " is dead.",
+            rich_help_panel=_HOW,
         ),
     ] = None,
     junit_to: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="JUnit report.")
+        Path | None,
+        typer.Option(
+            "--junit",
+            metavar="FILE",
+            help="Also write a JUnit report.",
+            rich_help_panel=baselines.PANEL,
+        ),
     ] = None,
     baseline: baselines.BaselineOption = None,
     update: baselines.UpdateOption = False,
     allow: baselines.AllowOption = None,
     summary_to: Annotated[
         Path | None,
-        typer.Option("--summary", metavar="FILE", help="Markdown, for a pull request."),
+        typer.Option(
+            "--summary",
+            metavar="FILE",
+            help="Also write a summary in Markdown, for a pull request.",
+            rich_help_panel=baselines.PANEL,
+        ),
     ] = None,
     rows: Annotated[
         passes.Rows | None,
@@ -214,6 +281,7 @@ def command(
             metavar="off|smallest|fed",
             help="smallest: pack programs so that layers run row by row wherever that"
             " saves memory; fed: with an input that comes row by row.",
+            rich_help_panel=_HOW,
         ),
     ] = None,
     own_kernels: KernelsOption = None,
@@ -224,7 +292,7 @@ def command(
     plans = projects.load(project, own_kernels)
     names = dict.fromkeys(board)
     chosen = [plans.rules.narrowed(boards.load(name)) for name in names]
-    order = places.order_of(place, wait, acquired)
+    order = options.order_of(place, wait, acquired)
     if order is not None:
         _check_place(chosen, port, ssh, transport)
     elif flash:
@@ -247,6 +315,7 @@ def command(
 
     for report in filter(None, (junit_to, summary_to)):
         writing.need_file(report)
+    asked = build_jobs.options_of(plans, optimize, rows=rows)
     with _held(order, chosen[0], board[0], baud, flash=flash) as held:
         passed = testing.test(
             kept,
@@ -255,16 +324,15 @@ def command(
             settings=testing.Settings(
                 timeout_s=timeout,
                 budget=budget,
-                optimize=optimize or plans.optimize,
+                optimize=asked.optimize,
                 rules=plans.rules,
                 poison=poison,
-                passes=plans.passes,
-                rows=rows or plans.rows,
+                passes=asked.passes,
+                rows=asked.rows,
                 line=held or line,
             ),
             on_result=show,
         )
-    asked = build_jobs.options_of(plans, optimize, rows=rows)
     results = check.results(passed, asked, timeout)
     for outcome in results:
         if outcome not in passed:
@@ -274,7 +342,7 @@ def command(
     seconds = clock.seconds
     wrong = _end(console, results, seconds)
     if junit_to is not None:
-        junit.write(results, seconds, junit_to)
+        tests.write_junit(results, seconds, junit_to)
     check.write_summary(results, summary_to)
     output.write_json(testing.to_json(results, seconds) | check.to_json(), json_to)
     return 1 if wrong else 0
@@ -282,7 +350,7 @@ def command(
 
 def _matching(paths: Sequence[Path], expression: str) -> list[Found]:
     known = cases.find(paths)
-    wanted = filters.parse(expression)
+    wanted = picked.parse_filter(expression)
     kept = [case for case in known if wanted(case.name)]
     if not kept:
         raise UsageError(f"-k '{expression}' matches none of {len(known)} cases")
@@ -296,12 +364,12 @@ def _part(
         if durations is not None:
             raise UsageError("--durations needs --shard")
         return matching
-    known = shards.costs(durations) if durations is not None else {}
-    return shards.part_of(matching, *shards.parse(shard), known)
+    known = picked.costs(durations) if durations is not None else {}
+    return picked.part_of(matching, *picked.parse_part(shard), known)
 
 
 def _end(console: Console, results: Sequence[Outcome], seconds: float) -> bool:
-    """Say how it ended; whether anything was wrong."""
+    """Shows how the run ended; whether anything failed."""
     counts = testing.summary(results)
     wrong = [result for result in results if result.status != "passed"]
     if wrong:

@@ -1,4 +1,4 @@
-"""A firmware and the blocks that ran become an estimate of cycles."""
+"""A firmware and the blocks that ran become an estimate of cycles, with waits."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ember.boards import Board, Memory
-from ember.cycles import assembly, code, manuals, mca, scheduled, waits
+from ember.cycles import code, manuals, mca
 from ember.cycles.code import Instruction
 from ember.errors import SdkError
-from ember.toolchain.traces import Block, Edge, Trace, TracedStep, joined
+from ember.toolchain.traces import Access, Block, Edge, Trace, TracedStep, joined
 
 _MOST_UNKNOWN = 0.01  # of the instructions that ran
 _NAMED = 5
@@ -44,7 +44,7 @@ class Estimator:
         core = sum(self.cycles[edge] * n for edge, n in step.edges.items())
         fetching = sum(self.waits[edge] * n for edge, n in step.edges.items())
         waiting = sum(
-            waits.of_access(self.memories[access.place], access, self.bus) * n
+            wait_of_access(self.memories[access.place], access, self.bus) * n
             for access, n in step.accesses.items()
         )
         return Cycles(round(core), round(core + fetching + waiting))
@@ -75,7 +75,7 @@ def of_run(board: Board, firmware: Path, trace: Trace) -> Estimator:
         cycles = _by_table(manuals.TABLES[cpu], rows, trace.blocks, ran)
     else:
         cycles = _by_schedule(core, rows, trace.blocks, ran)
-    fetches = waits.of_fetches(board.memories, trace.blocks, cycles)
+    fetches = waits_of_fetches(board.memories, trace.blocks, cycles)
     bus = core.bus if core else 4
     return Estimator(trace.blocks, cycles, fetches, board.memories, bus)
 
@@ -103,10 +103,10 @@ def _by_table(
 def _by_schedule(
     core: mca.McaCore, rows: Rows, blocks: Sequence[Block], ran: Mapping[Edge, int]
 ) -> dict[Edge, float]:
-    unknown = scheduled.unknown(core, rows)
+    unknown = mca.unknown(core, rows)
     _check(rows, blocks, ran, unknown)
-    texts = [assembly.row_of(row, unknown) for row in rows]
-    costs = scheduled.costs(core, ((texts[a], texts[b]) for a, b in ran))
+    texts = [mca.row_of(row, unknown) for row in rows]
+    costs = mca.costs(core, ((texts[a], texts[b]) for a, b in ran))
     return {(a, b): costs[texts[a], texts[b]] for a, b in ran}
 
 
@@ -134,3 +134,48 @@ def _check(
             f"no estimate of cycles: the model of the core lacks {share:.1%} of the"
             f" instructions that ran, most of all {'; '.join(most)}"
         )
+
+
+# ---- waits ---------------------------------------------------------------------------
+
+
+_RUN = 12  # instructions from one taken jump to the next
+
+
+def wait_of_access(memory: Memory, access: Access, bus: int) -> float:
+    """Beyond what the model of the core counts, which moves `bus` bytes a cycle."""
+    counted = -(-access.size // bus)
+    return max(0, memory.cycles(access.size, write=access.writes) - counted)
+
+
+def waits_of_fetches(
+    memories: Sequence[Memory], blocks: Sequence[Block], cycles: Mapping[Edge, float]
+) -> dict[Edge, float]:
+    """What each pass of a block waits for its code: it is fetched while the core
+    executes, and a jump waits for its target."""
+    return {
+        (before, after): _of_pass(
+            memories,
+            blocks[after],
+            passing,
+            blocks[before].end != blocks[after].address,
+        )
+        for (before, after), passing in cycles.items()
+    }
+
+
+def _of_pass(
+    memories: Sequence[Memory], block: Block, cycles: float, jumped: bool
+) -> float:
+    memory = next((m for m in memories if m.base <= block.address < m.end), None)
+    if memory is None:
+        return 0
+    first = max(0, memory.one_fetch - 1) if jumped else 0
+    return max(0, memory.fetching(block.size) - cycles) + first
+
+
+def wait_of_instructions(memory: Memory, count: float, size: int) -> float:
+    """What `count` instructions of `size` bytes wait for their code, when nobody has
+    seen them run: as if each took a cycle and one of _RUN jumped."""
+    first = max(0, memory.one_fetch - 1) * count / _RUN
+    return max(0, memory.fetching(round(count * size)) - count) + first

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ember.cycles import mnemonics
+from ember.cycles import code
 from ember.cycles.code import Instruction
 
 _REFILL = 2  # P of the manuals of M3 and M4: 1 to 3, by the target
@@ -20,7 +20,7 @@ _REFILL = 2  # P of the manuals of M3 and M4: 1 to 3, by the target
 class CycleTable:
     """The cycles of a core."""
 
-    cycles: Mapping[str, float]  # by the kind of mnemonics.py; of jumps not taken
+    cycles: Mapping[str, float]  # by the kind of code.py; of jumps not taken
     refill: Mapping[str, int]  # what a taken jump adds, by its kind
     counter: int  # the same of a register write to the program counter
     pipelined: bool  # a load or store behind a load takes one cycle less
@@ -65,7 +65,7 @@ TABLES = {
 
 def known(table: CycleTable, instruction: Instruction) -> bool:
     """Whether the table has the instruction."""
-    row = mnemonics.kind(instruction)
+    row = code.kind(instruction)
     moves = ("multiple", "float load", "float multiple")
     return row in table.cycles or (
         row in moves and (row == "multiple" or "float" in table.cycles)
@@ -86,11 +86,11 @@ def behind(table: CycleTable, last: Instruction, row: Sequence[Instruction]) -> 
 
 def taken(table: CycleTable, last: Instruction) -> float:
     """What leaving a block by its last instruction adds."""
-    if mnemonics.writes_counter(last):
-        popped = mnemonics.base(last.mnemonic) == "pop"
+    if code.writes_counter(last):
+        popped = code.base(last.mnemonic) == "pop"
         return table.counter + (table.pop if popped else 0)
-    name = mnemonics.base(last.mnemonic) or ""
-    return table.refill.get(name, table.refill.get(mnemonics.kind(last) or "", 0))
+    name = code.base(last.mnemonic) or ""
+    return table.refill.get(name, table.refill.get(code.kind(last) or "", 0))
 
 
 def _cycles(
@@ -99,7 +99,7 @@ def _cycles(
     before: Instruction | None,
     after: Instruction | None,
 ) -> float:
-    row = mnemonics.kind(instruction) or ""
+    row = code.kind(instruction) or ""
     if row in ("load", "store") and table.pipelined:
         return _access(instruction, before)
     if row in _MOVES:
@@ -118,26 +118,26 @@ def _words(registers: Sequence[str]) -> int:
 
 
 _MOVES = {
-    "multiple": mnemonics.listed,
-    "float multiple": mnemonics.listed,
-    "float load": mnemonics.results,
+    "multiple": code.listed,
+    "float multiple": code.listed,
+    "float load": code.results,
 }
 
 
 def _access(instruction: Instruction, before: Instruction | None) -> float:
     """Of a load or store of Cortex-M3 and M4, by what precedes it."""
-    address = mnemonics.address_of(instruction)
-    exclusive = mnemonics.base(instruction.mnemonic) == "strex"
-    if mnemonics.kind(instruction) == "store" and not exclusive and len(address) == 1:
+    address = code.address_of(instruction)
+    exclusive = code.base(instruction.mnemonic) == "strex"
+    if code.kind(instruction) == "store" and not exclusive and len(address) == 1:
         return 1
-    if before is None or mnemonics.kind(before) != "load":
+    if before is None or code.kind(before) != "load":
         return 2
-    return 2 if set(mnemonics.results(before)) & set(address) else 1
+    return 2 if set(code.results(before)) & set(address) else 1
 
 
 def _is_double_move(instruction: Instruction) -> bool:
     """Between two core registers and two singles or a double: a cycle more."""
-    names = mnemonics.registers(instruction.operands)
+    names = code.registers(instruction.operands)
     return len(names) >= 3 and instruction.mnemonic.startswith("vmov")
 
 
@@ -145,8 +145,8 @@ def _feeds(instruction: Instruction, after: Instruction | None) -> bool:
     """Whether the next floating-point instruction waits for the result."""
     if after is None or not after.mnemonic.startswith("v"):
         return False
-    result = mnemonics.results(instruction)
-    names = mnemonics.registers(after.operands)
-    accumulates = mnemonics.kind(after) == "float accumulate"
+    result = code.results(instruction)
+    names = code.registers(after.operands)
+    accumulates = code.kind(after) == "float accumulate"
     used = names if accumulates or after.mnemonic.startswith("vstr") else names[1:]
     return bool(set(result) & set(used))

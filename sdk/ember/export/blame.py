@@ -1,4 +1,4 @@
-"""What the exporter could not do becomes a sentence: what, and where in the source."""
+"""An error of the exporter becomes a sentence: what failed, and where in the source."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OURS = str(Path(__file__).parents[1])
 
 
 class LoweringError(Exception):
-    """An error of the exporter, after the graph was made that has source lines."""
+    """An error of the exporter, with the graph in which operators have source lines."""
 
     def __init__(self, error: Exception, nodes: Sequence[Any]) -> None:
         super().__init__(str(error))
@@ -37,7 +37,7 @@ def of(
 ) -> SdkError:
     """The sentence for an error of the user's model or of its export.
 
-    By `nodes`, of a graph, the line of an operator is found that the error names.
+    nodes -- of a graph, in which the line of the operator that the error names is found
     """
     chain = list(_chain(error))
     for part in chain:
@@ -48,7 +48,7 @@ def of(
 
 
 def first_line(error: BaseException) -> str:
-    """What an error says, without the pages that the exporter adds."""
+    """The message of an error without the pages that the exporter adds."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return "no reason given"
@@ -59,8 +59,7 @@ def first_line(error: BaseException) -> str:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An error, what caused it, and so on; what it was raised beside only where it
-    says nothing itself."""
+    """An error, its cause, and so on; its context if it has no message."""
     seen: set[int] = set()
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
@@ -76,7 +75,7 @@ def _says_nothing(error: BaseException) -> bool:
 
 
 def _reason(chain: Sequence[BaseException]) -> str:
-    """Kind and words of the error that says most: of the first cause, if it speaks."""
+    """Kind and message of the first cause that has a message, or of the error."""
     speaking = [error for error in chain if not _says_nothing(error)]
     error = (speaking or chain)[-1]
     if isinstance(error, LoweringError):
@@ -90,7 +89,7 @@ def _reason(chain: Sequence[BaseException]) -> str:
 
 
 def _library_line(error: BaseException) -> str:
-    """Where a bare error comes from, since it does not say enough itself."""
+    """Where an error without a message was raised."""
     frames = traceback.extract_tb(error.__traceback__)
     if len(str(error).split()) > 2 or not frames:
         return ""
@@ -115,7 +114,7 @@ def _place(
 
 
 def _line_of_node(error: BaseException) -> str | None:
-    """Of the graph's node in the innermost frame that has one."""
+    """The line of the graph's node in the innermost frame that has one."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for name in _NODE_NAMES:
             meta = getattr(frame.f_locals.get(name), "meta", None)
@@ -127,13 +126,13 @@ def _line_of_node(error: BaseException) -> str | None:
 
 
 def line_in(trace: str) -> str | None:
-    """The innermost line of a stack trace that is the user's: file:line: `code`."""
+    """The innermost line of a stack trace in the user's code: file:line: `code`."""
     frames = [m for m in _FRAME.finditer(trace) if _is_users(m["file"])]
     return _named(frames[-1]["file"], int(frames[-1]["line"])) if frames else None
 
 
 def calls_of(nodes: Iterable[Any], operator: str) -> list[str]:
-    """The source lines of the calls of an operator, aten::add.out, in a graph."""
+    """The source lines of the calls of an operator (aten::add.out) in a graph."""
     # what an operator is decomposed into has a name that starts with _
     name = operator.partition("::")[2].partition(".")[0].lstrip("_")
     lines = [
@@ -145,7 +144,7 @@ def calls_of(nodes: Iterable[Any], operator: str) -> list[str]:
 
 
 def _line_of(error: BaseException, path: Path) -> str | None:
-    """By its traceback, or by the stack that the exporter quotes."""
+    """The line from an error's traceback, or from the stack that it quotes."""
     if isinstance(error, SyntaxError) and error.filename and error.lineno:
         return _named(error.filename, error.lineno)
     wanted = str(path.resolve())

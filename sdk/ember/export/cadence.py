@@ -1,8 +1,8 @@
 """ExecuTorch's flow for Xtensa: int8 by its quantizer, then operators of `cadence`.
 
-The dialect's Python gives the negative of what its C++ gives wherever a multiplier
-scales sums: it takes 1 << 31 for positive. What a program shall compute is therefore
-computed with multipliers of the other sign.
+Wherever a multiplier scales sums, the dialect's Python returns the negative of what its
+C++ returns: it takes 1 << 31 for positive. So the expected outputs are computed with
+negated multipliers.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import typing
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ember.export import quantising, states
+from ember.export import faults, quantising
+from ember.export.graph import states
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -24,7 +25,7 @@ _COMPILER = "executorch.backends.cadence.aot.compiler"
 
 
 def _compiler() -> Any:
-    if sys.version_info < (3, 12):  # its modules import what Python 3.11 has not
+    if faults.has("override") and sys.version_info < (3, 12):
         typing.override = need("typing_extensions").override  # type: ignore[attr-defined]
     return need(_COMPILER)
 
@@ -44,24 +45,27 @@ def quantised(model: Any, inputs: Sample, samples: Sequence[Sample]) -> tuple[An
 
 
 def lowered(exported: Any, quantizer: Any, constants: Mapping[str, Any]) -> Any:
-    """Take a graph to the dialect; `quantizer` is None for one in floating point,
-    `constants` are further methods of the program, which only tell a number."""
+    """Lowers a graph to the dialect.
+
+    quantizer -- None for a graph in floating point
+    constants -- further methods of the program, which return a number
+    """
     compiler = _compiler()
     if quantizer is not None:
         exported = compiler.apply_pre_edge_transform_passes(exported, quantizer)
     edge = compiler._lower_ep_to_cadence(exported)
-    if constants:  # the flow passes none on
+    if constants and faults.has("constant methods"):
         edge._config_methods = {**(edge._config_methods or {}), **constants}
     return edge
 
 
 def traced(model: Any, inputs: Sample) -> Any:
-    """The graph of a model as the flow wants it."""
+    """The graph of a model in the form that the flow needs."""
     return _compiler().trace(model, inputs)
 
 
 def outputs_of(module: Any, changed: Sequence[int]) -> states.Run:
-    """Calls of a module of the dialect, in its corrected Python."""
+    """Runs a module of the dialect in its corrected Python."""
     modes = need("torch.utils._python_dispatch")
     need("executorch.backends.cadence.aot.ref_implementations")
 
@@ -76,6 +80,8 @@ def outputs_of(module: Any, changed: Sequence[int]) -> states.Run:
             return function(*args, **(kwargs or {}))
 
     run = states.run_of(module, changed)
+    if not faults.has("signs"):
+        return run
 
     def outputs(samples: Sequence[Sample]) -> list[Any]:
         with Corrected():

@@ -1,20 +1,21 @@
 """A quantised graph and samples -> what quantising does to each layer.
 
-Each layer is judged twice: as it runs in the quantised model, with all errors of those
-before it, and alone, from the numbers that the float model gives it.
+Each layer is judged twice: as it runs in the quantised model, with the errors of all
+layers before it, and isolated, with the inputs that the float model gives it.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ember.export.graph import by_name, first, rest
+from ember.export.graph.states import Explicit
 from ember.export.packages import need
 from ember.export.source import Sample
-from ember.export.states import Explicit
 
 _SATURATED = 0.01  # of the numbers: samples reach beyond the range
 _UNUSED = 0.5  # of the range
@@ -23,7 +24,7 @@ _POOR_DB = 20.0  # a tenth of the signal
 
 @dataclass
 class LayerDamage:
-    """What is quantised together: an operator, and those fused to it."""
+    """A layer: what is quantised together, an operator and those fused to it."""
 
     name: str
     operators: str
@@ -40,7 +41,7 @@ class LayerDamage:
 
     @property
     def snr_db(self) -> float | None:
-        """None: no error, or no signal."""
+        """The signal-to-noise ratio; None: no error, or no signal."""
         return _db(self.signal, self.noise)
 
     @property
@@ -58,7 +59,7 @@ class LayerDamage:
         return (self.highest - self.lowest + 1) / self.levels
 
     def advice(self) -> list[str]:
-        """What may help, the likeliest first."""
+        """What may help, most likely first."""
         told = []
         if self.saturation > _SATURATED:
             told.append("calibrate with more samples: numbers lie outside of the range")
@@ -76,7 +77,7 @@ class LayerDamage:
 
 @dataclass
 class Damage:
-    """Of a model: its layers, the ones that hurt most first, and its first output."""
+    """The damage to a model: its layers, worst first, and its first output."""
 
     samples: int = 0
     layers: list[LayerDamage] = field(default_factory=list)
@@ -96,8 +97,8 @@ class Damage:
         converted: Any,
         samples: Sequence[Sample],
     ) -> None:
-        """Run all samples on the graph with observers, which still computes in float,
-        and on the quantised one."""
+        """Runs all samples on the graph with observers, which still computes in float,
+        and on the quantised graph."""
         groups = {group.name: group for group in _layers(converted)}
         states = [tensor.clone() for tensor in explicit.states.values()]
         held = [tensor.clone() for tensor in states]
@@ -119,8 +120,8 @@ class Damage:
     ) -> tuple[list[Any], list[Any]]:
         floats: dict[str, Any] = {}
         exact = _recorder(prepared, floats).run(*copy.deepcopy(given))
-        _measurer(converted, floats, groups, alone=True).run(*copy.deepcopy(given))
-        got = _measurer(converted, floats, groups, alone=False).run(
+        _measurer(converted, floats, groups, isolated=True).run(*copy.deepcopy(given))
+        got = _measurer(converted, floats, groups, isolated=False).run(
             *copy.deepcopy(other)
         )
         self._output(_first(exact), _first(got))
@@ -135,7 +136,7 @@ class Damage:
         self.integers.append(int(got.reshape(-1).argmax()))
 
     def accuracy(self, labels: Sequence[int]) -> tuple[float, float]:
-        """Of the float model and of the quantised one."""
+        """The accuracy of the float model and of the quantised one."""
         return tuple(  # type: ignore[return-value]
             sum(a == b for a, b in zip(said, labels, strict=True)) / len(labels)
             for said in (self.floats, self.integers)
@@ -143,9 +144,9 @@ class Damage:
 
 
 def _harm(layer: LayerDamage) -> float:
-    """The worst first; those without any error last."""
-    own = layer.own_snr_db
-    return math.inf if own is None else own
+    """Sorts the worst first, those without any error last."""
+    isolated = layer.own_snr_db
+    return math.inf if isolated is None else isolated
 
 
 def _db(signal: float, noise: float) -> float | None:
@@ -179,22 +180,22 @@ def _layers(converted: Any) -> Iterator[LayerDamage]:
     for node in converted.graph.nodes:
         if not _is_quantise(node) or _is_again(node):
             continue
-        if node.args[0].op in ("call_function", "placeholder"):
-            yield _layer(node.args[0])
+        if first(node).op in ("call_function", "placeholder"):
+            yield _layer(first(node))
 
 
 def _is_again(node: Any) -> bool:
-    """Whether this quantises what was quantised just so."""
-    before = node.args[0]
+    """Whether this quantises what was quantised in the same way."""
+    before = first(node)
     return (
         _is_dequantise(before)
-        and _is_quantise(before.args[0])
-        and before.args[1:] == node.args[1:]
+        and _is_quantise(first(before))
+        and rest(before) == rest(node)
     )
 
 
 def _layer(last: Any) -> LayerDamage:
-    """Back from what is quantised to what was quantised before."""
+    """The nodes from one that is quantised back to those quantised before."""
     if recurrent := _recurrent(last):
         name = str(recurrent.target).split(".")[1].removeprefix("quantized_")
         return LayerDamage(last.name, name, _module(recurrent), "per channel")
@@ -212,16 +213,16 @@ def _layer(last: Any) -> LayerDamage:
 
 
 def _recurrent(last: Any) -> Any | None:
-    """The recurrent layer of integers that `last` takes to float."""
-    if not _is_dequantise(last) or last.args[0].op != "call_function":
+    """The recurrent layer of integers that `last` converts to float."""
+    if not _is_dequantise(last) or first(last).op != "call_function":
         return None
-    source = last.args[0].args[0]
+    source = first(first(last))
     return source if str(source.target).startswith("ember.quantized_") else None
 
 
 def _weights(node: Any) -> str | None:
     for given in node.all_input_nodes:
-        if _is_dequantise(given) and given.args[0].op == "get_attr":
+        if _is_dequantise(given) and first(given).op == "get_attr":
             return "per channel" if "per_channel" in str(given.target) else "per tensor"
     return None
 
@@ -247,36 +248,46 @@ def _recorder(graph: Any, floats: dict[str, Any]) -> Any:
 
 
 def _measurer(
-    graph: Any, floats: dict[str, Any], layers: dict[str, LayerDamage], *, alone: bool
+    graph: Any,
+    floats: dict[str, Any],
+    layers: dict[str, LayerDamage],
+    *,
+    isolated: bool,
 ) -> Any:
-    """Runs a quantised graph. `alone`: a layer gets what the float model has."""
+    """Runs a quantised graph.
+
+    isolated -- a layer gets the inputs of the float model
+    """
     torch = need("torch")
 
     class Measurer(torch.fx.Interpreter):  # type: ignore[misc, name-defined]
         def run_node(self, n: Any) -> Any:
-            if alone and _is_dequantise(n) and _is_quantise(n.args[0]):
-                source = n.args[0].args[0].name
+            if isolated and _is_dequantise(n) and _is_quantise(first(n)):
+                source = first(first(n)).name
                 if source in floats:
                     return floats[source]
             value = super().run_node(n)
-            if not _is_quantise(n) or n.args[0].name not in floats:
-                return value
-            layer, exact = layers.get(n.args[0].name), floats[n.args[0].name]
-            if layer is None:
-                return value
-            args, _ = self.fetch_args_kwargs_from_env(n)
-            _note(layer, exact, value, args, alone=alone)
+            name = first(n).name if _is_quantise(n) else None
+            if name in floats and name in layers:
+                step = by_name(n.target, *self.fetch_args_kwargs_from_env(n))
+                _note(layers[name], floats[name], value, step, isolated=isolated)
             return value
 
     return Measurer(graph)
 
 
 def _note(
-    layer: LayerDamage, exact: Any, value: Any, args: Sequence[Any], *, alone: bool
+    layer: LayerDamage,
+    exact: Any,
+    value: Any,
+    step: Mapping[str, Any],
+    *,
+    isolated: bool,
 ) -> None:
-    scale, zero, low, high = float(args[1]), int(args[2]), int(args[3]), int(args[4])
+    scale, zero = float(step["scale"]), int(step["zero_point"])
+    low, high = int(step["quant_min"]), int(step["quant_max"])
     error = (exact.double() - (value.double() - zero) * scale) ** 2
-    if alone:
+    if isolated:
         layer.own_noise += float(error.sum())
         return
     place = (exact.double() / scale).round() + zero

@@ -18,24 +18,18 @@ from typing import Any, Literal
 from ember.boards import Board
 from ember.errors import SdkError, UsageError
 from ember.export import (
-    assigned,
     blame,
     cadence,
-    constants,
     cortex_m,
-    layouts,
-    quantised_io,
+    faults,
     quantising,
-    record,
     reference,
-    states,
-    weights,
     xnnpack,
 )
 from ember.export.damage import Damage
+from ember.export.graph import first, layouts, named, pairs, rest, states
+from ember.export.graph.edges import Edges, separate_outputs, take_off
 from ember.export.packages import need
-from ember.export.quantised_io import Edges
-from ember.export.signal import pairs
 from ember.export.source import Sample, Source
 
 Quantize = Literal["int8", "int4w8a", "int16x8", "int8-dynamic", "int4"]
@@ -81,7 +75,7 @@ class Lowered:
 
 
 def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
-    """What a board is exported for when nobody says."""
+    """The default backend for a board."""
     if board is None:
         if quantize:
             raise UsageError(
@@ -95,7 +89,7 @@ def backend_for(board: Board | None, quantize: Quantize | None) -> Backend:
 
 
 def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
-    """A UsageError for what a flow cannot do."""
+    """Raises UsageError for what a flow cannot do."""
     if quantize not in _CAN[backend]:
         can = " or ".join(
             f"--quantize {choice}" if choice else "float" for choice in _CAN[backend]
@@ -112,7 +106,7 @@ def check(backend: Backend, quantize: Quantize | None, source: Source) -> None:
 
 
 def instead_of(backend: Backend, quantize: Quantize | None) -> str | None:
-    """What may take a model that a flow does not take."""
+    """What to use for a model that a flow cannot export."""
     if backend in ("cortex_m", "cadence") and quantize:
         return "--backend xnnpack has another int8; without --quantize it stays float"
     if quantize:
@@ -131,12 +125,12 @@ def lower(
     damage: Damage | None = None,
     recorded: bool = False,
 ) -> Lowered:
-    """Take the model to a program; errors are those of the exporter.
+    """Lowers the model to a program. Errors are those of the exporter.
 
-    `damage` receives what quantising to int8 does to each layer. If `recorded`, an
-    ETRecord of the program is kept.
+    damage -- receives what quantising does to each layer
+    recorded -- whether an ETRecord of the program is kept
     """
-    source = replace(source, model=assigned.settled(source.model, source.inputs))
+    source = replace(source, model=states.settled(source.model, source.inputs))
     if pairs.has_complex(source.model, source.inputs):
         source = _in_pairs(source, quantize, plain=backend == "cadence")
     if backend == "cortex_m":
@@ -183,7 +177,7 @@ def _portable(source: Source, recorded: bool) -> Lowered:
 
 
 def _exported(model: Any, inputs: Sample, dynamic: Any = None) -> Any:
-    """The graph of a model; an SdkError when a program cannot return what it does."""
+    """The graph of a model. Raises SdkError if a program cannot return an output."""
     exported = need("torch").export.export(
         model, copy.deepcopy(inputs), dynamic_shapes=dynamic
     )
@@ -214,15 +208,15 @@ def _cortex_m(
     images = any(isinstance(x, torch.Tensor) and x.dim() == 4 for x in source.inputs)
     prepare = _channels_last if images else _same
     model = copy.deepcopy(source.model)
-    if not source.saved:  # an image may be made inside: its weights say so
+    if faults.has("images") and not source.saved:  # weights say what is made inside
         model = model.to(memory_format=torch.channels_last)
     samples = [prepare(sample) for sample in calibration]
     quantised, left = cortex_m.quantised(model, samples, damage, quantize)
     exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
     narrow = quantize == "int4w8a"
-    notes = (*left, weights.note(exported, source.model, 8, narrow=narrow))
-    edges = quantised_io.take_off(exported) if integer_edges else Edges()
+    notes = (*left, quantising.weights_note(exported, source.model, 8, narrow=narrow))
+    edges = take_off(exported) if integer_edges else Edges()
     with _lines_of(exported):
         edge = cortex_m.lowered(exported, core, edges.constants(), recorded)
         program = edge.exported_program()
@@ -251,10 +245,10 @@ def _cadence(
     notes: tuple[str, ...] = ()
     if quantize:
         exported, quantizer = cadence.quantised(model, inputs, calibration)
-        notes = (weights.note(exported, source.model, 8),)
+        notes = (quantising.weights_note(exported, source.model, 8),)
     else:
         exported = cadence.traced(model, inputs)
-    edges = quantised_io.take_off(exported) if integer_edges else Edges()
+    edges = take_off(exported) if integer_edges else Edges()
     _say_strides(exported.graph.nodes)
     with _lines_of(exported):
         nodes = list(exported.graph.nodes)
@@ -278,14 +272,14 @@ def _xnnpack(
 ) -> Lowered:
     model, notes = _for_xnnpack(source, quantize, calibration, damage)
     exported = _exported(model, source.inputs, source.dynamic)
-    constants.apart(exported)
+    separate_outputs(exported)
     nodes = list(exported.graph.nodes)
     _say_strides(nodes)
     notes = (*notes, *xnnpack.left_out(nodes))
     if quantize:
         bits = 4 if quantize == "int4" else 8
-        notes = (*notes, weights.note(exported, source.model, bits))
-    edges = quantised_io.take_off(exported) if integer_edges else Edges()
+        notes = (*notes, quantising.weights_note(exported, source.model, bits))
+    edges = take_off(exported) if integer_edges else Edges()
     with _lines_of(exported):
         edge = xnnpack.delegated(
             exported,
@@ -311,7 +305,7 @@ def _for_xnnpack(
     calibration: Sequence[Sample],
     damage: Damage | None,
 ) -> tuple[Any, tuple[str, ...]]:
-    """The model with contiguous weights, quantised, and what to tell of it."""
+    """The model with contiguous weights, quantised, and notes for the user."""
     contiguous = need("torch").contiguous_format
     if not source.saved:
         model = copy.deepcopy(source.model).to(memory_format=contiguous)
@@ -330,7 +324,7 @@ def _for_xnnpack(
 
 
 def _config() -> Any:
-    """The exporter's own, and unfold, for which there are kernels everywhere."""
+    """The exporter's configuration, and unfold, for which every board has kernels."""
     unfold = need("torch").ops.aten.unfold.default
     return need("executorch.exir").EdgeCompileConfig(
         _core_aten_ops_exception_list=[unfold]
@@ -339,7 +333,7 @@ def _config() -> Any:
 
 @contextlib.contextmanager
 def _lines_of(exported: Any) -> Iterator[None]:
-    """Errors get the graph in which the lines of operators are found."""
+    """Gives errors the graph in which operators have source lines."""
     try:
         yield
     except (quantising.NothingQuantisedError, SdkError):
@@ -349,12 +343,15 @@ def _lines_of(exported: Any) -> Iterator[None]:
 
 
 def _say_strides(nodes: Iterable[Any]) -> None:
-    """Both flows fail on some pooling whose stride is left out."""
+    """Writes out strides of pooling, without which both flows fail in some cases."""
+    if not faults.has("pool strides"):
+        return
     aten = need("torch").ops.aten
     for node in nodes:
         pools = node.target in (aten.max_pool2d.default, aten.avg_pool2d.default)
-        if pools and not any(node.args[2:3]):
-            node.args = (*node.args[:2], node.args[1], *node.args[3:])
+        if pools and not named(node)["stride"]:
+            kernel = named(node)["kernel_size"]
+            node.args = (first(node), kernel, kernel, *rest(node)[2:])
 
 
 def _pt2e(
@@ -383,7 +380,7 @@ def _made(
     data = {name: bytes(blob) for name, blob in manager._tensor_data.items()}
     content = bytes(manager.buffer)
     lowered = Lowered(content, data, nodes, outputs, changed, prepare or _same, notes)
-    return replace(lowered, record=record.of_program(manager, inputs))
+    return replace(lowered, record=reference.of_program(manager, inputs))
 
 
 def _same(sample: Sample) -> Sample:

@@ -1,4 +1,4 @@
-"""One export from the source to the bytes of a .pte or .bpte file."""
+"""An `ExportOrder` becomes the bytes of a .pte or .bpte file."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember import boards, program
+from ember import boards, kernels, program
 from ember.boards import Board
 from ember.errors import SdkError, UsageError, problem_list
-from ember.export import blame, flows, quantising, samples, source, states, tests
+from ember.export import blame, cases, flows, quantising, source
 from ember.export.damage import Damage
 from ember.export.flows import Backend, Lowered, Quantize
+from ember.export.graph import states
 from ember.export.packages import need, quiet
 from ember.export.source import Sample, Source
-from ember.kernels.rules import Rules
-from ember.model import interface
-from ember.model.interface import Edge
+from ember.model import describe
+from ember.model.describe import Edge
 from ember.select import gaps, selection
+from ember.select.rules import Rules
 
 _BY_SAMPLES = ("int8", "int4w8a", "int16x8", "int8-dynamic")  # these are calibrated
 _EDGES = {"int8": ("int8", "int4w8a"), "int16": ("int16x8",)}
@@ -29,7 +30,7 @@ _CORE = "cortex-m55"  # whose layouts a program has that is for no board
 
 @dataclass(frozen=True)
 class ExportOrder:
-    """What a user may ask of an export."""
+    """What a user can ask of an export."""
 
     path: Path
     board: Board | None = None
@@ -45,7 +46,7 @@ class ExportOrder:
 
 @dataclass(frozen=True)
 class Made:
-    """An exported program and what is worth telling of it."""
+    """An exported program and facts about it."""
 
     content: bytes
     backend: Backend
@@ -59,7 +60,7 @@ class Made:
 
 
 def run(order: ExportOrder) -> Made:
-    """Export; every failure is an SdkError that names operator and source line."""
+    """Exports. Raises SdkError for every failure, with operator and source line."""
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
     flows.check(backend, order.quantize, module)
@@ -67,7 +68,7 @@ def run(order: ExportOrder) -> Made:
         able = " or ".join(_EDGES[order.io])
         raise UsageError(f"--io {order.io} needs --quantize {able}")
     given = (
-        samples.read(order.calibrate, module.inputs)
+        source.read_samples(order.calibrate, module.inputs)
         if order.calibrate
         else module.calibration
     )
@@ -83,7 +84,7 @@ def run(order: ExportOrder) -> Made:
     calibrated = len(given) if order.quantize in _BY_SAMPLES else None
     count = len(tested) if order.bundled else 0
     parsed = program.parse(lowered.content)
-    edges = interface.of(parsed, parsed.methods[0])
+    edges = describe.of(parsed, parsed.methods[0])
     return Made(
         content=content,
         backend=backend,
@@ -131,17 +132,17 @@ def _tested(
         with _explained(what, order.path, lowered.graph):
             outputs = lowered.outputs([lowered.taken(sample) for sample in samples])
         real = [lowered.edges.real([output]) for output in outputs]
-        distance = tests.distance(exact, real)
+        distance = cases.distance(exact, real)
     if not order.bundled:
         return lowered.content, distance
-    return tests.bundled(lowered, samples, outputs), distance
+    return cases.bundled(lowered, samples, outputs), distance
 
 
 @contextlib.contextmanager
 def _explained(
     what: str, path: Path, nodes: Sequence[Any] = (), hint: str | None = None
 ) -> Iterator[None]:
-    """In silence; what goes wrong becomes a sentence."""
+    """Silences the exporter and turns its errors into sentences."""
     try:
         with quiet():
             yield
@@ -154,13 +155,13 @@ def _explained(
 
 
 def _check(order: ExportOrder, lowered: Lowered, hint: str | None) -> None:
-    """An SdkError that names each operator the board has no kernel for, and where the
-    source calls it."""
+    """Raises SdkError that names each operator without a kernel for the board, and
+    where the source calls it."""
     target = order.board or boards.load("host")
-    parsed = program.parse(lowered.content, str(order.path))
+    parsed, content = kernels.read_program(lowered.content, str(order.path))
     examined = selection.examine(
         parsed,
-        lowered.content,
+        content,
         (),
         target,
         parsed.methods,

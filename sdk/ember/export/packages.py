@@ -1,4 +1,4 @@
-"""PyTorch and ExecuTorch, which only exporting needs: the extra `export`."""
+"""Imports PyTorch and ExecuTorch, which only exporting needs: the extra `export`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INSTALL = (
 
 
 def need(name: str) -> Any:
-    """The module `name`; an SdkError that says how to install it."""
+    """The module `name`. Raises SdkError with how to install it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
@@ -34,7 +34,7 @@ def need(name: str) -> Any:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Without what the exporter and its runtime say of their own code: warnings, and
+    """Hides what the exporter and its runtime say about their own code: warnings, and
     what they print to standard output and standard error."""
     sys.stdout.flush()
     with warnings.catch_warnings(), Path(os.devnull).open("wb") as nowhere:

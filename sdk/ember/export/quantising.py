@@ -1,22 +1,26 @@
-"""A model and samples become a quantised graph, or a refusal that says what is not."""
+"""A model and samples become a quantised graph, and a sentence about its weights."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ember.export import states
+from ember.export import faults
 from ember.export.damage import Damage
+from ember.export.graph import first, recurrent_integers, rest, states
+from ember.export.graph.states import is_in_place
+from ember.export.operators.int4 import are_int4
 from ember.export.packages import need
-from ember.export.recurrent import lowering
 from ember.export.source import Sample
+from ember.output import counted
 
 GROUP = 32  # weights of int4 that share a scale
 
 
 class NothingQuantisedError(Exception):
-    """A flow found nothing that it could quantise; it says what that would be."""
+    """A flow found nothing to quantise; it says what it looked for."""
 
     def __init__(self, what: str) -> None:
         super().__init__(f"nothing can be quantised: the model has no {what}")
@@ -32,11 +36,13 @@ def calibrated(
     *,
     fusing: bool = False,
 ) -> Any:
-    """The model with what a quantizer chooses in integers, calibrated by samples.
+    """The model with the parts that a quantizer chooses in integers, calibrated by
+    samples.
 
-    `layers` says in words what the quantizer chooses; `damage` receives what that does
-    to each layer; `rounding` changes the quantised weights of the graph; if `fusing`,
-    the quantizer takes recurrent layers, cells among them.
+    layers -- words for what the quantizer chooses
+    damage -- receives what quantising does to each layer
+    rounding -- changes the quantised weights of the graph
+    fusing -- whether the quantizer takes recurrent layers, including cells
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
     explicit = states.explicit(model, samples[0], cells_stay=fusing)
@@ -48,25 +54,26 @@ def calibrated(
         raise NothingQuantisedError(layers)
     if rounding is not None:
         rounding(converted)
-    lowering.to_integers(converted)
+    recurrent_integers.to_integers(converted)
     if damage is not None:
         damage.measure(explicit, observed, converted, samples)
-    _fold_made(converted)
+    if faults.has("made constants"):
+        _fold_made(converted)
     if fusing:
-        lowering.fold_steps(converted)
+        recurrent_integers.fold_steps(converted)
         explicit = explicit.narrowed(converted)
     return explicit.bound(converted)
 
 
 def _fold_made(graph: Any) -> None:
-    """Quantises constants that the model makes itself, torch.ones(3): both flows leave
-    one in float32 and take it for int8."""
+    """Quantises constants that the model makes itself, such as torch.ones(3): both
+    flows leave them in float32 but read them as int8."""
     for node in list(graph.graph.nodes):
-        source = node.args[0] if _name(node) == "quantize_per_tensor" else None
+        source = first(node) if _name(node) == "quantize_per_tensor" else None
         if source is None or source.op != "call_function" or source.all_input_nodes:
             continue
         constant = node.target(
-            source.target(*source.args, **source.kwargs), *node.args[1:]
+            source.target(*source.args, **source.kwargs), *rest(node)
         )
         name = f"_made_{node.name}"
         graph.register_buffer(name, constant)
@@ -84,10 +91,10 @@ def _name(node: Any) -> str:
 
 
 def in_groups(model: Any) -> tuple[Any, int]:
-    """A copy with linear layers of int4, and how many have another width of inputs.
+    """A copy with linear layers of int4, and how many layers have an unsuitable width.
 
-    Its scales are those of the program, which has them in bfloat16: PyTorch's outputs
-    are then the program's but for the order of sums.
+    The scales are rounded to bfloat16, as the program has them: PyTorch's outputs then
+    differ from the program's only by the order of sums.
     """
     torch, api = need("torch"), need("torchao.quantization.quant_api")
     granularity = need("torchao.quantization.granularity")
@@ -105,3 +112,78 @@ def in_groups(model: Any) -> tuple[Any, int]:
         for layer in fitting:
             layer.weight.scale.copy_(layer.weight.scale.to(torch.bfloat16))
     return model, len(layers) - len(fitting)
+
+
+# ---- a sentence about the weights ----------------------------------------------------
+
+
+_NAMED = 5  # of those that stay
+
+
+def weights_note(exported: Any, model: Any, bits: int, *, narrow: bool = False) -> str:
+    """The bytes of weights with two or more dimensions, by type.
+
+    model -- has the names of weights, which quantising may lose
+    bits -- of an integer weight
+    narrow -- whether weights that fit 4 bits have 4
+    """
+    floats: dict[str, int] = {}
+    whole = {4: 0, bits: 0}  # bits of all weights of a width
+    for name, tensor in _weights(exported):
+        if _is_quantised(tensor):
+            width = 4 if narrow and are_int4(tensor) else bits
+            whole[width] += tensor.numel() * width
+        else:
+            floats[_named(name, tensor, model)] = tensor.numel() * tensor.element_size()
+    said = "; in ".join(
+        f"int{width}: {counted(math.ceil(size / 8), 'byte')}"
+        for width, size in whole.items()
+        if size or (width == bits and not any(whole.values()))
+    )
+    said = f"weights in {said}"
+    if not floats:
+        return f"{said}, all there are"
+    names = sorted(floats, key=lambda name: -floats[name])
+    listed = ", ".join(names[:_NAMED])
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return f"{said}; in float: {counted(sum(floats.values()), 'byte')}, {listed}{more}"
+
+
+def _weights(exported: Any) -> Iterator[tuple[str, Any]]:
+    """The tensors that the graph reads and never writes."""
+    kinds = need("torch.export.graph_signature").InputKind
+    signature = exported.graph_signature
+    written = set(signature.buffers_to_mutate.values())
+    used = {
+        node.name
+        for node in exported.graph.nodes
+        if node.op == "placeholder" and node.users and not _is_changed(node)
+    }
+    tensors = {**exported.state_dict, **exported.constants}
+    for spec in signature.input_specs:
+        is_input = spec.kind == kinds.USER_INPUT
+        if is_input or spec.arg.name not in used or spec.target in written:
+            continue
+        tensor = tensors.get(spec.target)
+        if tensor is not None and tensor.dim() > 1:
+            yield spec.target, tensor
+
+
+def _is_changed(node: Any) -> bool:
+    """Whether an operator writes to a node."""
+    return any(is_in_place(user) and first(user) is node for user in node.users)
+
+
+def _named(name: str, tensor: Any, model: Any) -> str:
+    same = need("torch").equal
+    known = model.state_dict()
+    if name in known:
+        return name
+    return next((key for key in known if same(known[key], tensor)), name)
+
+
+def _is_quantised(tensor: Any) -> bool:
+    """Whether a tensor has integers, or is of torchao's class, which claims float32."""
+    torch = need("torch")
+    plain = type(tensor) in (torch.Tensor, torch.nn.Parameter)
+    return not plain or not tensor.is_floating_point()

@@ -1,15 +1,17 @@
-"""A lowered program, or its bytes, become the outputs that it shall give."""
+"""A lowered program becomes its expected outputs, and its ETRecord."""
 
 from __future__ import annotations
 
 import contextlib
+import io
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ember.export import states
+from ember.errors import SdkError
+from ember.export.graph import states
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -25,7 +27,7 @@ _PICKING = (
 
 
 def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
-    """Calls of a module of the Cortex-M dialect, in PyTorch."""
+    """Runs a module of the Cortex-M dialect in PyTorch."""
     torch = need("torch")
     modes = need("torch.utils._python_dispatch")
 
@@ -53,8 +55,8 @@ def of_int8(module: Any, changed: Sequence[int]) -> states.Run:
 
 @contextlib.contextmanager
 def _convolving_in_double() -> Iterator[None]:
-    """PyTorch convolves integers without dilation alone; in float64 their sums are
-    exact. Its modes do not see what the operators of the dialect call."""
+    """PyTorch convolves integers only without dilation; in float64 the sums are exact.
+    Its modes do not see what the operators of the dialect call."""
     functional = need("torch.nn.functional")
     plain = functional.conv2d
 
@@ -69,7 +71,7 @@ def _convolving_in_double() -> Iterator[None]:
 
 
 def of_runtime(content: bytes) -> states.Run:
-    """Calls of a program in ExecuTorch's own runtime, which has XNNPACK."""
+    """Runs a program in ExecuTorch's runtime, which has XNNPACK."""
     runtime = need("executorch.extension.pybindings.portable_lib")
 
     def outputs(samples: Sequence[Sample]) -> list[Any]:
@@ -83,6 +85,32 @@ def of_runtime(content: bytes) -> states.Run:
 
 
 def _flat(sample: Sample) -> tuple[Any, ...]:
-    """Copies of the inputs as the program takes them, one after the other."""
+    """Copies of the inputs in the flat order in which the program takes them."""
     leaves, _ = need("torch.utils._pytree").tree_flatten(states.kept(sample))
     return tuple(leaves)
+
+
+# ---- the ETRecord, for ExecuTorch's Inspector ----------------------------------------
+
+
+def of_program(manager: Any, inputs: Sample) -> bytes | None:
+    """The file of an ETRecord, by which the Inspector maps instructions to operators
+    and lines of the model; None if the flow was not asked to keep it.
+
+    inputs -- of the program, on which the Inspector computes what it expects
+    """
+    try:
+        record = manager.get_etrecord()
+    except RuntimeError:  # nobody asked for one
+        return None
+    file = io.BytesIO()
+    try:
+        record.update_representative_inputs(inputs)
+        record.save(file)
+    except Exception as error:
+        said = str(error).partition("\n")[0]
+        raise SdkError(
+            f"ExecuTorch cannot write an ETRecord of this model: {said}",
+            hint="leave out --etrecord",
+        ) from error
+    return file.getvalue()

@@ -1,17 +1,22 @@
-"""What is exported: a Python file that defines a model, or a saved torch.export."""
+"""A MODULE.py or FILE.pt2 becomes a `Source`: a model, example inputs, calibration."""
 
 from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ember.errors import SdkError
-from ember.export import blame, layouts
+from ember.export import blame
+from ember.export.graph import layouts
 from ember.export.packages import need, quiet
+from ember.files import arrays
 
 # The names that are looked for, the first found wins; the second ones are those of
 # ExecuTorch's own examples.
@@ -36,7 +41,7 @@ class Source:
 
 
 def read(path: Path) -> Source:
-    """The model in a MODULE.py or FILE.pt2; an SdkError that says what is missing."""
+    """The model in a MODULE.py or FILE.pt2. Raises SdkError if something is missing."""
     if not path.is_file():
         raise SdkError(f"{path} does not exist", hint="give a MODULE.py or a FILE.pt2")
     if path.suffix == ".py":
@@ -63,8 +68,7 @@ def _of_module(path: Path) -> Source:
 
 
 def _run(path: Path) -> Any:
-    """Execute the file as a module, its folder first on the path; nothing is left
-    beside it."""
+    """Executes the file as a module, its folder first on the path, without bytecode."""
     name = f"ember_export_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None and spec.loader is not None
@@ -106,7 +110,7 @@ def _model(path: Path, model: Any) -> Any:
 
 
 def _called(path: Path, name: str, value: Any) -> Any:
-    """What a class or function without arguments gives; other things stay."""
+    """The result of a class or function without arguments; other objects as is."""
     if not callable(value):
         return value
     make: Callable[[], Any] = value
@@ -117,7 +121,7 @@ def _called(path: Path, name: str, value: Any) -> Any:
 
 
 def _sample(path: Path, name: str, value: Any) -> Sample:
-    """Inputs as a tuple; one tensor alone is taken as the only input."""
+    """Inputs as a tuple; a tensor is the only input."""
     torch = need("torch")
     value = _called(path, name, value)
     if isinstance(value, torch.Tensor):
@@ -153,3 +157,60 @@ def _of_saved(path: Path) -> Source:
     model = program.module(check_guards=False)
     layouts.straighten(model)
     return Source(path, model, tuple(layouts.whole(given[0])), saved=True)
+
+
+# ---- --calibrate DATA becomes inputs of calls ----------------------------------------
+
+
+_FORMS = (
+    "give a .npy with samples along the first axis, a .npz with such an array for"
+    " each input, or a folder of them"
+)
+
+
+def read_samples(path: Path, example: Sample) -> tuple[Sample, ...]:
+    """The samples in `path`, each with the shapes and dtypes of `example`."""
+    if path.is_dir():
+        files = sorted([*path.glob("*.npy"), *path.glob("*.npz")])
+        if not files:
+            raise SdkError(f"{path} has no .npy or .npz file", hint=_FORMS)
+        return tuple(sample for file in files for sample in _samples_of(file, example))
+    return tuple(_samples_of(path, example))
+
+
+def _samples_of(path: Path, example: Sample) -> Iterator[Sample]:
+    given = arrays.read_all(path)
+    if len(given) != len(example):
+        raise SdkError(
+            f"{path} has {len(given)} arrays, but the model takes {len(example)}"
+            " inputs",
+            hint=_FORMS,
+        )
+    columns = [
+        _tensors(path, number, array, tensor)
+        for number, (array, tensor) in enumerate(zip(given, example, strict=True))
+    ]
+    counts = [len(column) for column in columns]
+    if len(set(counts)) != 1:
+        said = ", ".join(map(str, counts))
+        raise SdkError(f"{path}: the inputs have different numbers of samples: {said}")
+    yield from zip(*columns, strict=True)
+
+
+def _tensors(path: Path, number: int, array: NDArray[Any], like: Any) -> Sequence[Any]:
+    """One sample, or several; a batch dimension of one can be left out."""
+    torch = need("torch")
+    if not isinstance(like, torch.Tensor):
+        raise SdkError(f"input {number} is not a tensor: it cannot come from {path}")
+    shape = tuple(like.shape)
+    if array.shape == shape:
+        parts = [array]
+    elif array.ndim > 0 and shape in (array.shape[1:], (1, *array.shape[1:])):
+        parts = [part.reshape(shape) for part in array]
+    else:
+        raise SdkError(
+            f"{path}: input {number} has the shape {list(array.shape)}, but the model"
+            f" takes {list(shape)}",
+            hint=_FORMS,
+        )
+    return [torch.from_numpy(np.ascontiguousarray(p)).to(like.dtype) for p in parts]

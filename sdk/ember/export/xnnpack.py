@@ -1,7 +1,7 @@
-"""What of a graph becomes delegates of XNNPACK.
+"""A graph becomes one whose layers are delegates of XNNPACK.
 
-That is what its partitioner takes, but for layers that the exporter then writes wrongly
-or fails on.
+Those are the layers that its partitioner takes, except some that the exporter then
+writes wrongly or fails on.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ember.export import faults
+from ember.export.graph import first, named
 from ember.export.packages import need
 
 _COPIES = ("CloneConfig", "CloneDimOrderConfig")
@@ -24,10 +26,10 @@ def delegated(
     dynamic: bool,
     recorded: bool,
 ) -> Any:
-    """The graph in which XNNPACK has what it takes.
+    """The graph with XNNPACK's delegates.
 
-    A copy on its edge, which it leaves out, gives one tensor twice, or an input as an
-    output: it fails on both. Then copies stay outside.
+    A copy at the edge of a delegate, which XNNPACK leaves out, would return one tensor
+    twice, or an input as an output: it fails on both. Then copies stay outside.
     """
     parts = need("executorch.backends.xnnpack.partition.xnnpack_partitioner")
 
@@ -47,16 +49,16 @@ def delegated(
     try:
         return lowered(configs)
     except RuntimeError as error:
-        if "is already in the inputs" not in str(error):
+        if "is already in the inputs" not in str(error) or not faults.has("copies"):
             raise
     return lowered([each for each in configs if each.__name__ not in _COPIES])
 
 
 def kept_orders() -> Any:
-    """A pass for operators outside that ExecuTorch computes only in the default dim
-    order: it copies their inputs to that order, and their results back.
+    """A pass for operators outside of delegates that ExecuTorch computes only in the
+    default dim order: it copies their inputs to it, and their results back.
 
-    The exporter's own pass copies inputs only, although delegates have been written for
+    The exporter's own pass copies only inputs, although delegates have been written for
     results in the dim order that PyTorch gives them.
     """
     passes = need("executorch.exir.passes")
@@ -64,7 +66,7 @@ def kept_orders() -> Any:
     class KeptOrders(passes.LegalizePortableDimOrderPass):  # type: ignore[misc, name-defined]
         def call_operator(self, op: Any, args: Any, kwargs: Any, meta: Any) -> Any:
             result = super().call_operator(op, args, kwargs, meta)
-            if op not in self._target_ops:
+            if not faults.has("kept orders") or op not in self._target_ops:
                 return result
             order = list(meta["val"].dim_order())
             if order == list(result.to_tensor().dim_order()):
@@ -76,9 +78,9 @@ def kept_orders() -> Any:
 
 
 def left_out(nodes: Sequence[Any]) -> Iterator[str]:
-    """What is told of layers that stay outside; `nodes` are those of ATen."""
+    """Notes about layers that stay outside; `nodes` are those of ATen."""
     aten = need("torch").ops.aten
-    for limit in _LIMITS:
+    for limit in _limits():
         if limit.operator is None:
             continue
         target = getattr(aten, limit.operator).default
@@ -89,7 +91,7 @@ def left_out(nodes: Sequence[Any]) -> Iterator[str]:
 
 def _configs(parts: Any) -> list[type]:
     """The partitioner's rules, stricter where the exporter is wrong."""
-    rules = {limit.config: limit.rule for limit in _LIMITS}
+    rules = {limit.config: limit.rule for limit in _limits()}
     return [
         _stricter(config, rules[config.__name__])
         if config.__name__ in rules
@@ -114,32 +116,39 @@ def _is_image(node: Any) -> bool:
 
 
 def _is_linear(node: Any) -> bool:
-    """Whether an addmm is a linear layer: without factors, its bias a row."""
-    factors = [node.kwargs.get(name, 1) for name in ("alpha", "beta")]
-    return factors == [1, 1] and node.args[0].meta["val"].dim() == 1
+    """Whether an addmm is a linear layer: no factors, and a row as its bias."""
+    given = named(node)
+    if given["alpha"] != 1 or given["beta"] != 1:
+        return False
+    return bool(given["self"].meta["val"].dim() == 1)
 
 
 def _has_elements(node: Any) -> bool:
-    """Whether its result has any."""
+    """Whether its result has any elements."""
     return 0 not in node.meta["val"].shape
 
 
 def _is_exact(node: Any) -> bool:
-    return bool(node.kwargs.get("approximate", "none") == "none")
+    return bool(named(node)["approximate"] == "none")
 
 
 def _keeps_type(node: Any) -> bool:
-    """Whether what goes in and what comes out are both quantised, or neither."""
+    """Whether input and output are both quantised, or neither."""
     names = [str(user.target) for user in node.users]
     to_int8 = any("quantize" in name and "dequantize" not in name for name in names)
-    return to_int8 == ("dequantize" in str(node.args[0].target))
+    return to_int8 == ("dequantize" in str(first(node).target))
+
+
+def _limits() -> list[Limit]:
+    return [limit for limit in _LIMITS if faults.has(limit.fault)]
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A rule for what a config of the partitioner takes. If the user is told of what
-    stays outside: ATen's operator, what to call it and why."""
+    """A restriction of a config of the partitioner, and, if the user is told of what
+    stays outside, ATen's operator, its name and the reason."""
 
+    fault: str
     config: str
     rule: Rule
     operator: str | None = None
@@ -149,15 +158,17 @@ class Limit:
 
 _LIMITS = (
     Limit(  # the exporter fails on others
-        *("PreluConfig", _is_image, "prelu", "PReLU"), "supports 4 dimensions only"
+        *("prelu", "PreluConfig", _is_image, "prelu", "PReLU"),
+        "supports 4 dimensions only",
     ),
     Limit(  # the exporter ignores alpha and beta
-        *("AddmmConfig", _is_linear, "addmm", "addmm"),
+        *("addmm", "AddmmConfig", _is_linear, "addmm", "addmm"),
         "adds a row to the product and scales nothing",
     ),
     Limit(  # the exporter ignores the formula
-        *("GeluConfig", _is_exact, "gelu", "GELU by tanh"), "has the exact one only"
+        *("gelu", "GeluConfig", _is_exact, "gelu", "GELU by tanh"),
+        "has the exact one only",
     ),
-    Limit("ConstantPadConfig", _keeps_type),  # XNNPACK does not pad float32 to int8
-    Limit("ConvolutionConfig", _has_elements),  # XNNPACK refuses others
+    Limit("pad types", "ConstantPadConfig", _keeps_type),
+    Limit("no elements", "ConvolutionConfig", _has_elements),
 )

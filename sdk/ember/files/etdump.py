@@ -1,7 +1,8 @@
-"""Runs of a program <-> ETDump files, which ExecuTorch's Inspector reads.
+"""Runs of a program <-> ETDump files (ED00), which ExecuTorch's Inspector reads.
 
 A file holds runs, a run its events. Tensors in it are places in a second file, of
-values; the Inspector calls that one the debug buffer.
+values; the Inspector calls that one the debug buffer. Field names of the tables are
+those of the format; their order is the numbering of the fields.
 """
 
 from __future__ import annotations
@@ -10,10 +11,117 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ember.errors import SdkError
-from ember.files import flat
-from ember.files.etdump_schema import ETDUMP, ETDUMP_ID, VALUE_TYPE
-from ember.files.flat import Record
+from ember.files import flat, flat_writer, schema
+from ember.files.flat import (
+    BOOL,
+    F32,
+    F64,
+    I8,
+    I32,
+    I64,
+    TEXT,
+    U8,
+    U32,
+    U64,
+    Enum,
+    Field,
+    Record,
+    Table,
+    Vector,
+)
 from ember.files.tensors import DType
+
+ETDUMP_ID = b"ED00"
+VALUE_TYPE = Enum(
+    "ValueType",
+    I8,
+    {
+        0: "Null",
+        1: "Int",
+        2: "Bool",
+        3: "Float",
+        4: "Double",
+        5: "Tensor",
+        6: "TensorList",
+        7: "String",
+    },
+)
+TENSOR = Table(
+    "Tensor",
+    (
+        Field("scalar_type", schema.SCALAR_TYPE),
+        Field("sizes", Vector(I64)),
+        Field("strides", Vector(I64)),
+        Field("offset", I64),  # bytes, in the file of values
+    ),
+)
+TENSOR_LIST = Table("TensorList", (Field("tensors", Vector(TENSOR)),))
+INT = Table("Int", (Field("int_val", I64),))
+BOOLEAN = Table("Bool", (Field("bool_val", BOOL, default=False),))
+FLOAT = Table("Float", (Field("float_val", F32, default=0.0),))
+DOUBLE = Table("Double", (Field("double_val", F64, default=0.0),))
+VALUE = Table(
+    "Value",
+    (
+        Field("val", VALUE_TYPE),
+        Field("tensor", TENSOR),
+        Field("tensor_list", TENSOR_LIST),
+        Field("int_value", INT),
+        Field("float_value", FLOAT),
+        Field("double_value", DOUBLE),
+        Field("bool_value", BOOLEAN),
+        Field("output", BOOLEAN),  # true: of the program
+    ),
+)
+DEBUG_EVENT = Table(
+    "DebugEvent",
+    (
+        Field("chain_index", U64),
+        Field("instruction_id", I32, default=-1),
+        Field("debug_entry", VALUE),
+        Field("delegate_debug_id_int", I32, default=-1),
+        Field("delegate_debug_id_str", TEXT),
+        Field("name", TEXT),
+    ),
+)
+ALLOCATION_EVENT = Table(
+    "AllocationEvent", (Field("allocator_id", I32), Field("allocation_size", U64))
+)
+PROFILE_EVENT = Table(
+    "ProfileEvent",
+    (
+        Field("name", TEXT),
+        Field("chain_index", I32),
+        Field("instruction_id", I32, default=-1),
+        Field("delegate_debug_id_int", I32, default=-1),
+        Field("delegate_debug_id_str", TEXT),
+        Field("delegate_debug_metadata", Vector(U8)),
+        Field("start_time", U64),
+        Field("end_time", U64),
+    ),
+)
+EVENT = Table(
+    "Event",
+    (
+        Field("profile_event", PROFILE_EVENT),
+        Field("allocation_event", ALLOCATION_EVENT),
+        Field("debug_event", DEBUG_EVENT),
+    ),
+)
+RUN_DATA = Table(
+    "RunData",
+    (
+        Field("name", TEXT),
+        Field("bundled_input_index", I32, default=-1),
+        Field("allocators", Vector(Table("Allocator", (Field("name", TEXT),)))),
+        Field("events", Vector(EVENT)),
+    ),
+)
+ETDUMP = Table("ETDump", (Field("version", U32), Field("run_data", Vector(RUN_DATA))))
+
+
+# ---- events --------------------------------------------------------------------------
+
 
 NO_INSTRUCTION = -1
 _NONE = -1  # where a number is absent
@@ -106,7 +214,7 @@ class ETDump:
 
 def to_bytes(dump: ETDump) -> bytes:
     record = {"version": _VERSION, "run_data": [_run(run) for run in dump.runs]}
-    return flat.write(record, ETDUMP, ETDUMP_ID, prefixed=True).data
+    return flat_writer.write(record, ETDUMP, ETDUMP_ID, prefixed=True).data
 
 
 def _run(run: RunBlock) -> Record:

@@ -6,7 +6,7 @@ and both lists and enums only ever grow at their end.
 
 from __future__ import annotations
 
-from ember.files.flat.tables import (
+from ember.files.flat import (
     BOOL,
     F64,
     I8,

@@ -7,12 +7,13 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ember import files
 from ember.errors import SdkError, problem_list
-from ember.files import flat, schema, segments, tensors
+from ember.files import flat, flat_writer, schema, tensors
 from ember.files.flat import Record
 from ember.files.tensors import Array, DType
 
@@ -67,6 +68,22 @@ def read(path: Path) -> TensorData:
     return parse(files.read(path), str(path))
 
 
+def read_all(paths: Iterable[Path]) -> tuple[bytes, ...]:
+    """The bytes of the .ptd files of one program, which may share entries."""
+    contents = []
+    known: dict[str, tuple[Path, Entry]] = {}
+    for path in paths:
+        contents.append(files.read(path))
+        for entry in parse(contents[-1], str(path)).entries:
+            first, same = known.setdefault(entry.key, (path, entry))
+            if entry != same:
+                raise SdkError(
+                    f"{first} and {path} have different data named '{entry.key}'",
+                    hint="give only the files that were exported with the program",
+                )
+    return tuple(contents)
+
+
 def parse(data: bytes, what: str = "the tensor data") -> TensorData:
     """The entries in the bytes of a .ptd; raises an SdkError if they are damaged."""
     files.expect(data, files.Kind.DATA, what)
@@ -91,7 +108,7 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
     blobs: dict[bytes, int] = {}
     for entry in content.entries:
         blobs.setdefault(entry.data, len(blobs))
-    placed = segments.place(((blob,) for blob in blobs), alignment)
+    placed = tensors.place(((blob,) for blob in blobs), alignment)
     record: Record = {
         "version": content.version,
         "segments": [
@@ -107,10 +124,10 @@ def write(content: TensorData, *, segment_alignment: int | None = None) -> bytes
             for stored in content.entries
         ],
     }
-    written = flat.write(record, schema.FLAT_TENSOR, schema.DATA_ID)
+    written = flat_writer.write(record, schema.FLAT_TENSOR, schema.DATA_ID)
     inserted = _FLAT_AT
     flat_size = len(written.data)
-    base = segments.align_up(flat_size + inserted, alignment)
+    base = tensors.align_up(flat_size + inserted, alignment)
     header = _HEADER.pack(_MAGIC, _HEADER.size, inserted, flat_size, base, placed.size)
     root = struct.unpack_from("<I", written.data)[0] + inserted
     head = struct.pack("<I", root) + written.data[4:8] + header.ljust(inserted, b"\0")
@@ -208,4 +225,4 @@ def _alignment(places: tuple[Record, ...], flat_size: int, base: int) -> int:
     for place in places:
         edges.append((end, place["offset"]))
         end = place["offset"] + place["size"]
-    return segments.alignment_of(edges if places else [], 128)
+    return tensors.alignment_of(edges if places else [], 128)

@@ -1,22 +1,41 @@
-"""Tensor bytes <-> numpy arrays: element types, shapes, dim orders."""
+"""Tensor bytes <-> numpy arrays, and blobs <-> the aligned segments of a file.
+
+Arrays have element types, shapes and dim orders. Segments follow the FlatBuffer of a
+.pte or .ptd file.
+"""
 
 from __future__ import annotations
 
 import enum
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ember.files import schema
 
-if TYPE_CHECKING:  # numpy loads slowly and many commands do not need it
+if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
     Array: TypeAlias = npt.NDArray[Any]
 else:
     Array = Any
+
+
+__all__ = [
+    "Array",
+    "DType",
+    "contiguous",
+    "from_bytes",
+    "is_dim_order",
+    "nbytes",
+    "same_order",
+    "shape_text",
+    "strides",
+    "to_bytes",
+]
 
 
 class DType(enum.IntEnum):
@@ -94,6 +113,7 @@ def _numpy_name(dtype: DType) -> str:
 
 
 def nbytes(dtype: DType, sizes: Sequence[int]) -> int:
+    """Bytes of a tensor of this shape."""
     return math.prod(sizes) * dtype.itemsize
 
 
@@ -113,6 +133,7 @@ def contiguous(rank: int) -> tuple[int, ...]:
 
 
 def is_dim_order(dim_order: Sequence[int], rank: int) -> bool:
+    """Whether each of `rank` dimensions is listed once."""
     return sorted(dim_order) == list(range(rank))
 
 
@@ -148,4 +169,61 @@ def to_bytes(
 
 
 def shape_text(sizes: Sequence[int]) -> str:
+    """Such as [1, 3, 8, 8]."""
     return "[" + ", ".join(str(size) for size in sizes) + "]"
+
+
+# ---- data in segments ----------------------------------------------------------------
+
+
+Data = bytes | memoryview
+MOST_ALIGNMENT = 4096
+
+
+@dataclass(frozen=True)
+class SegmentLayout:
+    offsets: tuple[int, ...]
+    pieces: tuple[Data, ...]  # in file order, with the padding between blobs
+    size: int  # bytes
+
+
+def align_up(size: int, alignment: int) -> int:
+    return (size + alignment - 1) // alignment * alignment
+
+
+def place(
+    blobs: Iterable[Sequence[Data]], alignment: int, *, share: bool = False
+) -> SegmentLayout:
+    """Lay out blobs, each a row of pieces, at aligned offsets; no gap at the end.
+
+    With `share`, equal blobs get the same offset.
+    """
+    pieces: list[Data] = []
+    size = 0
+    offsets: list[int] = []
+    known: dict[Sequence[Data], int] = {}
+    for blob in blobs:
+        offset = known.get(blob) if share else None
+        if offset is None:
+            offset = align_up(size, alignment)
+            pieces += (bytes(offset - size), *blob)
+            size = offset + sum(map(len, blob))
+            if share:
+                known[blob] = offset
+        offsets.append(offset)
+    return SegmentLayout(tuple(offsets), tuple(pieces), size)
+
+
+def alignment_of(gaps: Sequence[tuple[int, int]], usual: int) -> int:
+    """The alignment that explains `(end of the one before, start)` pairs.
+
+    `usual` when that explains all of them, else the smallest power of two that does,
+    else the largest one that divides every start.
+    """
+    powers = [1 << bit for bit in range(MOST_ALIGNMENT.bit_length())]
+    for alignment in (usual, *powers):
+        if all(align_up(end, alignment) == start for end, start in gaps):
+            return alignment
+    return max(
+        power for power in powers if all(start % power == 0 for _, start in gaps)
+    )

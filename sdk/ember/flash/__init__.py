@@ -1,5 +1,5 @@
 """Firmware and a board become a plan of files and command lines, which is then run.
 
-blocks.py checks what is to be written, one file a tool makes its plan, perform.py runs
-it and compares what it reads back.
+plans.py checks the image and describes plans; debuggers.py, dfu.py and uf2.py make
+those of the tools; perform.py runs a plan and compares what it reads back.
 """

@@ -147,7 +147,7 @@ _SAYINGS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
         _NO_TARGET,
     ),
 )
-# What says that it failed, of tools that end with 0 all the same.
+# What reports a failure, for tools that exit with status 0 all the same.
 _FAILED = {
     "gdb": "^(Error|Cannot|Load failed|Remote)|: Connection (timed out|refused)",
     "pyocd": r"^\d+ [EC] ",
@@ -155,13 +155,13 @@ _FAILED = {
 
 
 def failed(tool: str, output: str) -> bool:
-    """Whether a tool that ended well says that it did not do it."""
+    """Whether the output of a tool that exited with status 0 reports a failure."""
     pattern = _FAILED.get(tool)
     return pattern is not None and re.search(pattern, output, re.M) is not None
 
 
 def explain(tool: str, step: ToolRun, output: str, code: int) -> SdkError:
-    """What failed, as an error for the user."""
+    """The error for the user: what failed, and the remedy."""
     for patterns, (what, hint) in _SAYINGS:
         if any(re.search(pattern, output) for pattern in patterns):
             return SdkError(f"{tool}, {step.what}: {what}", hint=_filled(hint, step))

@@ -1,26 +1,53 @@
-"""A plan is run in a folder of its own; what it reads back is compared."""
+"""An order becomes a plan of the board's flasher, which is run and verified.
+
+Then the board's console can be shown until its program ends.
+"""
 
 from __future__ import annotations
 
+import codecs
+import io
+import re
 import subprocess
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
-from ember.boards.flash_facts import Flasher, Uf2
-from ember.errors import SdkError
-from ember.flash import drives, messages, probes, programs
-from ember.flash.plans import FlashPlan, Read, ToolRun
+from ember.boards import Board
+from ember.boards.keys import Flasher, Uf2
+from ember.errors import SdkError, UsageError
+from ember.flash import debuggers, dfu, messages, probes, uf2
+from ember.flash.plans import FlashOrder, FlashPlan, Read, ToolRun
+from ember.hil import wire
+from ember.hil.wire import Wire
 
-_START_S = 60.0  # what a step takes at most, and what a byte of the image adds
-_BYTE_S = 1 / 500
+# Each takes the facts of its own tool.
+_PLANS: dict[str, Callable[[FlashOrder, Any], FlashPlan]] = {
+    "pyocd": debuggers.pyocd,
+    "openocd": debuggers.openocd,
+    "jlink": debuggers.jlink,
+    "st-flash": debuggers.st_flash,
+    "dfu-util": dfu.plan,
+    "uf2": uf2.plan,
+    "gdb": debuggers.gdb,
+}
+
+
+def plan(order: FlashOrder, facts: Flasher) -> FlashPlan:
+    """The files and command lines by which the tool of `facts` flashes the board."""
+    return _PLANS[facts.tool](order, facts)
+
+
+_START_S = 60.0  # time limit of a step ..
+_BYTE_S = 1 / 500  # .. and what each byte of the image adds
 Say = Callable[[str], None]
 
 
 def need(facts: Flasher, probe: str | None) -> None:
-    """An SdkError when the tool is missing, or would have to guess the probe."""
-    if facts.tool in programs.PROGRAMS:
-        programs.path(facts.tool)
+    """Raises SdkError if the tool is missing or would have to guess the probe."""
+    if facts.tool in probes.PROGRAMS:
+        probes.executable(facts.tool)
     probes.need_one(facts.tool, probe)
 
 
@@ -31,9 +58,9 @@ def run(
     probe: str | None = None,
     limit: float | None = None,
 ) -> None:
-    """Do every step of `plan`; an SdkError says which one failed, and why.
+    """Runs every step of `plan`. Raises SdkError with the step that failed, and why.
 
-    `limit` is what a step may take, in seconds; else it follows the image's size.
+    limit -- seconds that a step may take; None: depends on the image's size
     """
     with tempfile.TemporaryDirectory(prefix="ember-flash-") as name:
         folder = Path(name)
@@ -45,15 +72,15 @@ def run(
             say(f"{plan.tool}: {step.what}")
             if isinstance(facts, Uf2):
                 data = plan.files[step.argv[1]]
-                drives.copy(data, step.argv[1], drives.choose(facts, probe))
+                uf2.copy(data, step.argv[1], uf2.choose(facts, probe))
                 continue
-            output = _start(plan, step, folder, limit)
+            output = _output_of_step(plan, step, folder, limit)
             for read in step.reads:
                 _compare(plan, step, read, folder, output)
 
 
-def _start(plan: FlashPlan, step: ToolRun, folder: Path, limit: float) -> str:
-    words = [programs.path(plan.tool), *step.argv[1:]]
+def _output_of_step(plan: FlashPlan, step: ToolRun, folder: Path, limit: float) -> str:
+    words = [probes.executable(plan.tool), *step.argv[1:]]
     try:
         done = subprocess.run(
             words,
@@ -109,4 +136,57 @@ def _compare(
         f" {read.address + at:#010x}: {content[at]:#04x}, not {read.data[at]:#04x}",
         hint="flash again; if it still differs, the flash is worn or locked, or holds"
         " another firmware",
+    )
+
+
+# ---- the console of the board --------------------------------------------------------
+
+
+_END = re.compile(r"EMBER EXIT (\d+)\n")  # as runtime_c/port/uart/console.c says it
+_LONGEST = 32  # characters that _END can match
+_POLL_S = 0.2
+
+
+def connect_console(board: Board, url: str | None, baud: int | None) -> Wire:
+    """The board's port, opened: `url`, or the only one that is connected."""
+    need_console(board)
+    assert board.uart is not None
+    return wire.open_port(url or _only_port(), baud or board.uart.baud)
+
+
+def need_console(board: Board) -> None:
+    """An SdkError when its firmware says nothing on a serial port."""
+    if board.uart is None or board.console != "uart":
+        raise SdkError(
+            f"firmware of {board.name} has no console on a serial port",
+            hint="add `uart:` and `console: uart` to the board's file: docs/boards.md",
+        )
+
+
+def show_console(opened: Wire, to: IO[str]) -> int:
+    """Pass on what comes until the program tells its exit status, which is the result;
+    0 when a person ends it with Ctrl-C.
+    """
+    utf_8 = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder = io.IncrementalNewlineDecoder(utf_8, translate=True)
+    recent = ""
+    try:
+        while (end := _END.search(recent)) is None:
+            came = decoder.decode(opened.read(_POLL_S))
+            to.write(came)
+            to.flush()
+            recent = recent[-_LONGEST:] + came
+    except KeyboardInterrupt:
+        return 0
+    return int(end[1])
+
+
+def _only_port() -> str:
+    ports = [port.id for port in probes.ports()]
+    if len(ports) == 1:
+        return ports[0]
+    listed = ": " + ", ".join(ports) if ports else ""
+    raise UsageError(
+        f"{len(ports) or 'no'} serial ports are connected{listed}",
+        hint="choose the board's with --port URL",
     )

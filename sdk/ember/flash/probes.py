@@ -1,16 +1,73 @@
-"""What is connected to this computer: debug probes, serial ports, drives for UF2."""
+"""Which flash tools are installed, and which probes, ports and drives are connected."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from serial.tools import list_ports
 
+from ember import files
 from ember.errors import SdkError, UsageError
-from ember.files import documents
-from ember.flash import drives, programs
+from ember.flash import uf2
+
+# ---- programs that flash boards ------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FlashProgram:
+    tool: str  # what a board's `flashers` calls it
+    names: tuple[str, ...]  # of its executable, the first that exists
+    install: str
+    package: str = ""  # of Debian
+
+    def find(self) -> str | None:
+        """Its path: beside this Python, as pip puts it, or on the PATH."""
+        beside = Path(sys.executable).parent
+        for name in self.names:
+            place = shutil.which(name, path=str(beside)) or shutil.which(name)
+            if place:
+                return place
+        return None
+
+
+_JLINK = "install J-Link Software from segger.com/downloads/jlink"
+PROGRAMS = {
+    program.tool: program
+    for program in (
+        FlashProgram("pyocd", ("pyocd",), "pip install 'ember[flash]'"),
+        FlashProgram("openocd", ("openocd",), "apt-get install openocd", "openocd"),
+        FlashProgram("jlink", ("JLinkExe", "JLink"), _JLINK),
+        FlashProgram(
+            "st-flash", ("st-flash",), "apt-get install stlink-tools", "stlink-tools"
+        ),
+        FlashProgram("dfu-util", ("dfu-util",), "apt-get install dfu-util", "dfu-util"),
+        FlashProgram(
+            "gdb",
+            ("gdb-multiarch", "arm-none-eabi-gdb"),
+            "apt-get install gdb-multiarch",
+            "gdb-multiarch",
+        ),
+        FlashProgram("labgrid", ("labgrid-client",), "pip install 'ember[labgrid]'"),
+    )
+}
+
+
+def executable(tool: str) -> str:
+    """The executable of `tool`. Raises SdkError with what installs it."""
+    program = PROGRAMS[tool]
+    place = program.find()
+    if place is None:
+        raise SdkError(f"{program.names[0]} is not installed", hint=program.install)
+    return place
+
+
+# ---- what is connected ---------------------------------------------------------------
+
 
 # Tools that write through a debug probe, so that several probes are a question.
 _BY_PROBE = ("pyocd", "openocd", "jlink", "st-flash")
@@ -44,12 +101,12 @@ def survey() -> Survey:
     ):
         seen = look()
         if seen is None:
-            program = programs.PROGRAMS[tool]
+            program = PROGRAMS[tool]
             unseen.append((kind, f"{tool} is not installed", program.install))
         known = {probe.id for probe in connected}
         connected += [gap for gap in seen or () if gap.id not in known]
-    if programs.PROGRAMS["jlink"].find() is None:
-        install = programs.PROGRAMS["jlink"].install
+    if PROGRAMS["jlink"].find() is None:
+        install = PROGRAMS["jlink"].install
         unseen.append(
             ("J-Link by SEGGER's tools", "JLinkExe is not installed", install)
         )
@@ -58,13 +115,13 @@ def survey() -> Survey:
         Connected(
             "drive", str(drive.place), f"{drive.model} ({drive.board_id})", ("uf2",)
         )
-        for drive in drives.mounted()
+        for drive in uf2.mounted()
     ]
     return Survey(tuple(connected), tuple(unseen))
 
 
 def need_one(tool: str, probe: str | None) -> None:
-    """A UsageError when `tool` would have to guess which probe is meant."""
+    """Raises UsageError if `tool` would have to guess which probe is meant."""
     if probe is not None or tool not in _BY_PROBE:
         return
     seen = {
@@ -86,11 +143,11 @@ _NAMES = ("vendor_name", "product_name")
 
 
 def _debug() -> list[Connected] | None:
-    output = _ask("pyocd", "json", "--probes")
+    output = _output_of("pyocd", "json", "--probes")
     if output is None:
         return None
     try:
-        facts = documents.parse_json(output, "what pyocd printed")
+        facts = files.parse_json(output, "what pyocd printed")
     except SdkError:
         return []
     boards = facts.get("boards") if isinstance(facts, dict) else None
@@ -109,7 +166,7 @@ def _debug() -> list[Connected] | None:
 
 
 def _st_link() -> list[Connected] | None:
-    output = _ask("st-flash", "--probe", program="st-info")
+    output = _output_of("st-flash", "--probe", program="st-info")
     if output is None:
         return None
     serials = re.findall(r"^\s*serial:\s*(\S+)", output, re.MULTILINE)
@@ -122,7 +179,7 @@ def _st_link() -> list[Connected] | None:
 
 
 def _dfu() -> list[Connected] | None:
-    output = _ask("dfu-util", "--list")
+    output = _output_of("dfu-util", "--list")
     if output is None:
         return None
     pattern = r'Found DFU: \[(\w+:\w+)\].*?alt=0, name="(.*?)", serial="(.*?)"'
@@ -140,9 +197,9 @@ def ports() -> list[Connected]:
     ]
 
 
-def _ask(tool: str, *words: str, program: str | None = None) -> str | None:
-    """What a tool prints; None when it is not installed."""
-    path = programs.PROGRAMS[tool].find()
+def _output_of(tool: str, *words: str, program: str | None = None) -> str | None:
+    """What a tool prints, or None if it is not installed."""
+    path = PROGRAMS[tool].find()
     if path is None:
         return None
     if program:

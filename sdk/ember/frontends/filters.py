@@ -1,4 +1,4 @@
-"""Samples are filtered, or become as many as another rate has."""
+"""Samples become filtered, resampled or standardised samples."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ember.errors import SdkError
+from ember.export.operators import library
+from ember.export.operators.front_ends import FRACTION
 from ember.export.packages import need
-from ember.export.signal import operators
-from ember.export.signal.filters import FRACTION
-from ember.frontends.hops import Causal, Held
+from ember.frontends.streaming import Causal, Held
 
 torch = need("torch")
 
@@ -39,11 +39,11 @@ class FIR(Causal):
 
 
 class Resample(FIR):
-    """Another rate, `up` / `down` times as high: (.., n) -> (.., n * up / down).
+    """Changes the sample rate by `up` / `down`: (.., n) -> (.., n * up / down).
 
-    taps  at `up` times the rate, with a sum of about `up`; by default a windowed sinc
-          that passes 90 % of what both rates have, with `crossings` of its zeros to
-          each side, and so a delay of as many samples of the lower rate
+    taps  at `up` times the rate, with a sum of about `up`. Default: a windowed sinc
+          that passes 90 % of the band of the lower rate and has `crossings` zeros on
+          each side, so that it delays by as many samples of the lower rate
     """
 
     def __init__(
@@ -57,8 +57,8 @@ class Resample(FIR):
     ) -> None:
         if min(up, down, crossings) < 1 or max(up, down) > 4096:
             raise SdkError(
-                f"a rate of {up} / {down} is not one",
-                hint="both are from 1 to 4,096, as 1 and 3 for a third",
+                f"a rate of {up} / {down} is out of range",
+                hint="both must be from 1 to 4,096, such as 1 and 3 for a third",
             )
         common = math.gcd(up, down)
         up, down = up // common, down // common
@@ -67,7 +67,7 @@ class Resample(FIR):
 
 
 class _Taps(torch.nn.Module):  # type: ignore[misc, name-defined]
-    """A window of samples, `reach` - 1 of before at its start -> results."""
+    """Filters a window of samples that starts with the past that the taps reach."""
 
     def __init__(self, phases: NDArray[Any], up: int, down: int, int16: bool) -> None:
         super().__init__()
@@ -84,17 +84,17 @@ class _Taps(torch.nn.Module):  # type: ignore[misc, name-defined]
         self.register_buffer("taps", torch.from_numpy(taps.copy()), persistent=False)
 
     def forward(self, window: Any) -> Any:
-        ember = operators.defined()
+        ember = library.defined()
         return ember.resample(window, self.taps, self.up, self.down)
 
 
 class Biquads(torch.nn.Module):  # type: ignore[misc, name-defined]
-    """Filters of second order, one after the other: (.., n) -> (.., n), float32.
+    """A cascade of second-order filters: (.., n) -> (.., n), float32.
 
     sections  rows of b0, b1, b2, a0, a1, a2, as scipy.signal.butter(output="sos")
               gives them
 
-    The state starts at zero, for `streamed()` as for a whole recording.
+    The state starts at zero, both for `streamed()` and for a whole recording.
     """
 
     def __init__(self, sections: Sequence[Sequence[float]] | NDArray[Any]) -> None:
@@ -120,14 +120,14 @@ class Biquads(torch.nn.Module):  # type: ignore[misc, name-defined]
         return x.new_zeros((*x.shape[:-1], len(self.sections), 2))
 
     def forward(self, x: Any) -> Any:
-        return operators.defined().biquads(x, self.zeros(x), self.sections)[0]
+        return library.defined().biquads(x, self.zeros(x), self.sections)[0]
 
     def in_hops(self) -> Held:
         return StreamingBiquads(self)
 
 
 class StreamingBiquads(Held):
-    """Biquads that go on where the last call ended."""
+    """Biquads that continue where the last call ended."""
 
     def __init__(self, biquads: Biquads) -> None:
         super().__init__()
@@ -138,7 +138,7 @@ class StreamingBiquads(Held):
     def forward(self, x: Any) -> Any:
         if self.held is None:
             self.held = self.biquads.zeros(x)
-        ember = operators.defined()
+        ember = library.defined()
         y, held = ember.biquads(x, self.held, self.biquads.sections)
         self.held.copy_(held)
         return y
@@ -149,7 +149,7 @@ class Standardise(torch.nn.Module):  # type: ignore[misc, name-defined]
     (.., frames, window); `Streaming` takes it, too.
 
     window, hop  samples of a frame, and from one frame's start to the next one's
-    floor        added to the variance, > 0: a sensor at rest is no signal
+    floor        added to the variance, > 0, so that a sensor at rest gives no signal
     """
 
     def __init__(self, window: int, hop: int, *, floor: float = 1e-5) -> None:
@@ -187,7 +187,7 @@ def _sinc(up: int, down: int, crossings: int) -> NDArray[Any]:
 
 
 def _phases(taps: NDArray[Any], up: int) -> NDArray[Any]:
-    """Of each place between samples the taps, the oldest sample's first."""
+    """The taps of each phase between two samples, the oldest sample's first."""
     reach = -(-len(taps) // up)
     whole = np.concatenate([taps, np.zeros(reach * up - len(taps))])
     rows: NDArray[Any] = whole.reshape(reach, up).T[:, ::-1]

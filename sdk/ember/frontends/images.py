@@ -1,12 +1,12 @@
-"""Pixels of a camera become what a network takes, in integers alone."""
+"""Pixels of a camera become the input of a network, computed only in integers."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ember.errors import SdkError
+from ember.export.operators import library
 from ember.export.packages import need
-from ember.export.signal import operators
 
 torch = need("torch")
 
@@ -25,7 +25,7 @@ class RGB565(torch.nn.Module):  # type: ignore[misc, name-defined]
         self.gray = gray
 
     def forward(self, pixels: Any) -> Any:
-        ember = operators.defined()
+        ember = library.defined()
         return (ember.gray_rgb565 if self.gray else ember.rgb_rgb565)(pixels)
 
 
@@ -46,7 +46,7 @@ class YUV422(torch.nn.Module):  # type: ignore[misc, name-defined]
                 f"rows of {pixels.shape[-1]} bytes are not pairs of pixels of YUV422",
                 hint="two pixels are 4 bytes",
             )
-        return pixels[..., ::2] if self.gray else operators.defined().rgb_yuv422(pixels)
+        return pixels[..., ::2] if self.gray else library.defined().rgb_yuv422(pixels)
 
 
 class Bayer(torch.nn.Module):  # type: ignore[misc, name-defined]
@@ -56,7 +56,7 @@ class Bayer(torch.nn.Module):  # type: ignore[misc, name-defined]
     gray     luma (77 R + 75 G + 75 G' + 29 B + 128) >> 8, (.., h, w); otherwise red,
              the mean of both greens, and blue, (.., 3, h, w)
 
-    A cell becomes one pixel: half of the size, and no colours made up.
+    A cell becomes one pixel: half the size in each direction, without interpolation.
     """
 
     def __init__(self, pattern: str = "RGGB", *, gray: bool = False) -> None:
@@ -72,7 +72,7 @@ class Bayer(torch.nn.Module):  # type: ignore[misc, name-defined]
         height, width = pixels.shape[-2:]
         if height % 2 or width % 2:
             raise SdkError(f"{height} x {width} pixels are not cells of 2 x 2")
-        ember = operators.defined()
+        ember = library.defined()
         convert = ember.gray_bayer if self.gray else ember.rgb_bayer
         return convert(pixels, self.red)
 
@@ -84,9 +84,9 @@ class Crop(torch.nn.Module):  # type: ignore[misc, name-defined]
         super().__init__()
         if min(top, left) < 0 or min(height, width) < 1:
             raise SdkError(
-                f"{height} x {width} pixels from row {top} and column {left} on are no"
-                " part of an image",
-                hint="sizes are at least 1, places at least 0",
+                f"{height} x {width} pixels from row {top} and column {left} on are not"
+                " a part of an image",
+                hint="sizes must be at least 1, positions at least 0",
             )
         self.rows, self.columns = (top, top + height), (left, left + width)
 
@@ -103,9 +103,9 @@ class Crop(torch.nn.Module):  # type: ignore[misc, name-defined]
 class Resize(torch.nn.Module):  # type: ignore[misc, name-defined]
     """Bilinear, (.., h, w) uint8 -> (.., height, width) uint8.
 
-    As torch.nn.functional.interpolate(align_corners=False), with shares rounded down to
-    256ths: less than 2.5 away from it. It mixes 2 x 2 pixels: to less than half of the
-    size, take means first, for it would skip pixels.
+    Like torch.nn.functional.interpolate(align_corners=False), with weights rounded down
+    to 256ths; results differ by less than 2.5. It mixes 2 x 2 pixels: average first to
+    shrink to less than half the size, because it would skip pixels.
     """
 
     def __init__(self, height: int, width: int) -> None:
@@ -115,4 +115,4 @@ class Resize(torch.nn.Module):  # type: ignore[misc, name-defined]
         self.size = (height, width)
 
     def forward(self, image: Any) -> Any:
-        return operators.defined().resize_bilinear(image, *self.size)
+        return library.defined().resize_bilinear(image, *self.size)

@@ -1,4 +1,4 @@
-"""A device under test: what it says is expected, what it shall hear is written."""
+"""A running board becomes a `Dut`: tests expect its output and write to it."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _EXIT = re.compile(rb"^EMBER EXIT (-?\d+)\r?$", re.MULTILINE)
 
 
 class ExpectError(AssertionError):
-    """It did not say what was expected."""
+    """The board did not print what was expected."""
 
 
 class Dut:
-    """A running board. What was matched is passed: the next search begins behind it."""
+    """A running board. Each search begins behind what was matched last."""
 
     def __init__(
         self, name: str, wire: Wire, exit_status: Callable[[], int | None]
     ) -> None:
         self.name = name  # of the board
-        self.output = b""  # all that it said
-        self._passed = 0  # bytes of it
+        self.output = b""  # all that the board printed
+        self._passed = 0  # bytes of it that were matched
         self._wire = wire
         self._exit_status = exit_status
 
     def expect(
         self, pattern: Pattern | Sequence[Pattern], timeout: float = _USUAL_S
     ) -> re.Match[bytes]:
-        """Wait for a regular expression, or for one of several. `^` and `$` are ends of
-        lines, `.` is no newline."""
+        """Wait for a regular expression, or for one of several. `^` and `$` match at
+        ends of lines, `.` does not match a newline."""
         is_one = isinstance(pattern, str | bytes | re.Pattern)
         several: Any = [pattern] if is_one else pattern
         compiled = [_compiled(item) for item in several]
@@ -55,7 +55,7 @@ class Dut:
     def expect_exact(
         self, text: Exact | Sequence[Exact], timeout: float = _USUAL_S
     ) -> bytes:
-        """Wait for these characters."""
+        """Wait for a text, or for one of several."""
         several = [text] if isinstance(text, str | bytes) else text
         exact = [re.compile(re.escape(_bytes(expected))) for expected in several]
         return self.expect(exact, timeout)[0]
@@ -92,7 +92,7 @@ class Dut:
         return match
 
     def _receive(self, deadline: float) -> bool:
-        """Whether something came before it ended, and before `deadline`."""
+        """Whether anything arrived before the board ended and before `deadline`."""
         while True:
             left = deadline - time.monotonic()
             try:

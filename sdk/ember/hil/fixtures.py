@@ -147,7 +147,7 @@ def firmware(request: pytest.FixtureRequest) -> Path | None:
 def dut(
     request: pytest.FixtureRequest, dut_board: str, firmware: Path | None
 ) -> Iterator[Dut]:
-    """The running board: `expect`, `expect_exact`, `write`, `wait`."""
+    """The running board, with `expect`, `expect_exact`, `write` and `wait`."""
     from ember.errors import SdkError
 
     target = request.node.stash[_target]
@@ -165,7 +165,7 @@ def dut(
 def pytest_runtest_makereport(
     item: pytest.Item,
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """A failure shows all that the board said."""
+    """A failure shows all that the board printed."""
     report = yield
     opened = item.stash.get(_dut, None)
     if opened is not None and report.failed:

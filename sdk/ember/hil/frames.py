@@ -1,4 +1,10 @@
-"""Frames on a serial line: runtime_c/port/uart/frame.h is the other side."""
+"""Frames of a serial line become bytes, and back; what a board's frames say is checked.
+
+runtime_c/port/uart/frame.h is the other side. A board may be broken or hostile, and
+its frames decide how much memory is taken and how often loops run. So each number is
+compared with what the firmware of runtime_c/port/uart/link.h can send; a frame that no
+firmware sends ends the session with an error that names it.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +12,13 @@ import struct
 import zlib
 from dataclasses import dataclass
 
+from ember.errors import SdkError
+
 CONNECT, DATA, ACK, CONNECTED, STATE, EXIT, RESTARTED = range(1, 8)
 _HEAD = struct.Struct("<BBHI")  # type, flags, session, offset
 _CRC = struct.Struct("<I")
-_MOST = 64 * 1024  # bytes between two zeros that are worth keeping
-OVERHEAD = _HEAD.size + _CRC.size + 4  # bytes of a frame beside its payload, at most
+_MOST = 64 * 1024  # bytes kept between two zeros
+OVERHEAD = _HEAD.size + _CRC.size + 4  # bytes of a frame besides its payload, at most
 
 
 @dataclass(frozen=True)
@@ -30,7 +38,7 @@ def encode(frame: LinkFrame) -> bytes:
 
 
 def stuffed(data: bytes) -> bytes:
-    """COBS: the same information without a zero."""
+    """Encodes bytes by COBS, so that none is zero."""
     stuffed = bytearray()
     for part in data.split(b"\0"):
         at = 0
@@ -42,7 +50,7 @@ def stuffed(data: bytes) -> bytes:
 
 
 def unstuffed(data: bytes) -> bytes | None:
-    """The inverse; None when it cannot be."""
+    """The inverse of stuffed(), or None if `data` is malformed."""
     content = bytearray()
     at = 0
     while at < len(data):
@@ -57,7 +65,7 @@ def unstuffed(data: bytes) -> bytes | None:
 
 
 class Reader:
-    """Bytes of a line become frames; counts what was damaged."""
+    """Turns the bytes of a line into frames; counts intact and damaged ones."""
 
     def __init__(self) -> None:
         self.good = 0
@@ -89,3 +97,65 @@ class Reader:
             return None
         kind, flags, session, offset = _HEAD.unpack_from(content)
         return LinkFrame(kind, session, offset, content[_HEAD.size :], flags)
+
+
+# ---- what a board may send -----------------------------------------------------------
+
+
+MOST_STREAM = 256 << 20  # bytes from a board in one session
+MOST_HELLO = 64  # bytes, of any version
+_WINDOWS = (1024, 65536)  # bytes: least and most
+_PAYLOADS = (32, 8192)  # bytes of a frame, so that a block fits
+_MOST_GAPS = 4096  # parts that arrived before what precedes them
+_NAMES = {
+    DATA: "DATA",
+    CONNECTED: "CONNECTED",
+    STATE: "STATE",
+    EXIT: "EXIT",
+    RESTARTED: "RESTARTED",
+}
+
+
+def wrong(frame: LinkFrame, what: str) -> SdkError:
+    """An error for a frame that no runner sends."""
+    return SdkError(
+        f"the board sent a {_NAMES[frame.type]} frame that no runner sends: {what}",
+        hint="flash the runner again (ember flash --runner --board NAME): lost bytes"
+        " do not cause this",
+    )
+
+
+def check_size(frame: LinkFrame, least: int, most: int) -> None:
+    """Raises SdkError unless the payload has `least` to `most` bytes."""
+    size = len(frame.payload)
+    if not least <= size <= most:
+        raise wrong(frame, f"it has {size} bytes, not {_between(least, most)}")
+
+
+def check_field(frame: LinkFrame, name: str, value: int, least: int, most: int) -> None:
+    """Raises SdkError unless least <= value <= most."""
+    if not least <= value <= most:
+        raise wrong(frame, f"its {name} is {value}, not {_between(least, most)}")
+
+
+def check_hello(frame: LinkFrame, payload: int, window: int) -> None:
+    check_field(frame, "payload", payload, *_PAYLOADS)
+    check_field(frame, "window", window, *_WINDOWS)
+    if window & (window - 1):
+        raise wrong(frame, f"its window is {window}, not a power of two")
+
+
+def check_gaps(frame: LinkFrame, count: int) -> None:
+    if count >= _MOST_GAPS:
+        raise wrong(frame, f"more than {_MOST_GAPS} parts of the stream have gaps")
+
+
+def unknown(frame: LinkFrame) -> SdkError:
+    return SdkError(
+        f"the board sent a frame of type {frame.type}, which no runner sends",
+        hint="check the port: it may echo what it receives",
+    )
+
+
+def _between(least: int, most: int) -> str:
+    return f"{least}" if least == most else f"{least} to {most}"

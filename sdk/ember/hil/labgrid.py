@@ -1,7 +1,7 @@
 """`labgrid-client` says who has a place of a lab and what is in it: a `LabPlace`.
 
 labgrid documents its command for this, not the Python modules behind it. They may be in
-another environment: they bring a pyserial of their own.
+another environment: they bring their own pyserial.
 """
 
 from __future__ import annotations
@@ -65,13 +65,13 @@ class LabPlace:
 
 
 def myself() -> str:
-    """What the coordinator calls who runs this: host/user."""
+    """This user's name for the coordinator: host/user."""
     host = os.environ.get("LG_HOSTNAME") or socket.gethostname()
     return f"{host}/{os.environ.get('LG_USERNAME') or getpass.getuser()}"
 
 
 def program() -> str:
-    """The command; an SdkError says what installs it."""
+    """The path of the command. Raises SdkError with what installs it."""
     beside = shutil.which(_PROGRAM, path=str(Path(sys.executable).parent))
     path = beside or shutil.which(_PROGRAM)
     if path is None:
@@ -83,8 +83,9 @@ def program() -> str:
 
 
 def environment(*, with_configuration: bool = False) -> dict[str, str]:
-    """Variables for the command. With the file of LG_ENV it would acquire every place
-    of that file; only drivers (power, flashing) need it."""
+    """Environment variables for the command, without those of a configuration: with the
+    file of LG_ENV it would acquire every place in it; only drivers (power, flashing)
+    need it."""
     kept = dict(os.environ)
     if not with_configuration:
         for name in _CONFIGURATION:
@@ -93,8 +94,8 @@ def environment(*, with_configuration: bool = False) -> dict[str, str]:
 
 
 def look_up(name: str) -> LabPlace:
-    """The place called `name`, by an alias or as +TOKEN of a reservation; an SdkError
-    when there is none or no coordinator."""
+    """The place with a name, an alias or the +TOKEN of a reservation. Raises SdkError
+    if there is no such place or no coordinator."""
     shown = shown_place(call(name, "show"))
     # labgrid takes a part of a name, too: board-1 would be board-10.
     if name.startswith("+") or name == shown.name:
@@ -111,7 +112,7 @@ def call(
     configuration: Path | None = None,
     with_configuration: bool = False,
 ) -> str:
-    """What `labgrid-client -p PLACE WORDS` prints; an SdkError when it fails."""
+    """What `labgrid-client -p PLACE WORDS` prints. Raises SdkError if it fails."""
     line = [program(), *(("-c", str(configuration)) if configuration else ())]
     try:
         done = subprocess.run(
@@ -138,7 +139,7 @@ def call(
 
 
 def explain(place: str, words: Sequence[str], said: str) -> SdkError:
-    """The error for what the command said when it failed."""
+    """The error for a command that failed, from what it printed."""
     if "connect to coordinator" in said or "coordinator is unavailable" in said:
         return SdkError(
             f"no labgrid coordinator answers at {_address()}",
@@ -192,6 +193,13 @@ def shown_place(text: str) -> LabPlace:
     )
 
 
+# What literal_eval() raises, also of text that is nested too deeply, and what is there.
+_UNREADABLE = (
+    *(ValueError, SyntaxError, KeyError, TypeError),
+    *(MemoryError, RecursionError),
+)
+
+
 def _field(text: str, name: str) -> str:
     match = re.search(rf"^  {name}: (.*)$", text, re.MULTILINE)
     return match[1] if match else ""
@@ -205,9 +213,9 @@ def _resource(match: re.Match[str]) -> LabResource:
             kind=facts["cls"],
             exporter=match["path"].split("/")[0],
             is_available=bool(facts["avail"]),
-            params=facts["params"],
+            params=dict(facts["params"]),
         )
-    except (ValueError, SyntaxError, KeyError, TypeError) as error:
+    except _UNREADABLE as error:
         raise SdkError(
             f"`{_PROGRAM} show` printed resource '{match['name']}' in an unknown form",
             hint="ember knows labgrid 25 and 26: pip install 'ember[labgrid]'",

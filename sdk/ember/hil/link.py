@@ -1,8 +1,8 @@
-"""Two streams of bytes to and from a board, over a line that loses some of them.
+"""A wire that loses bytes becomes two reliable streams, to and from a board.
 
-runtime_c/port/uart/link.h is the other side: it answers, this side has the clock. The
-stream to the board is cut into chunks. A board receives while it reads; behind a chunk
-it computes, and hears nothing: the next one starts when the board asks for more.
+runtime_c/port/uart/link.h is the other side: it only answers; this side has the clock.
+The stream to the board is cut into chunks. A board receives only while it reads; after
+a chunk it computes and hears nothing, so the next chunk starts when the board asks.
 """
 
 from __future__ import annotations
@@ -10,15 +10,16 @@ from __future__ import annotations
 import secrets
 import struct
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from ember.errors import SdkError
-from ember.hil import frames, limits
+from ember.hil import frames
 from ember.hil.frames import LinkFrame
 from ember.hil.streams import BLOCK, RANGE, Incoming, Outgoing
 from ember.hil.wire import Wire
+from ember.toolchain.emulator import WALL
 
 VERSION = 1
 _TELL, _WAITING = 1, 1  # flags
@@ -26,7 +27,7 @@ _HELLO = struct.Struct("<HHI")  # version, payload, window
 _STATE = struct.Struct("<IIHH")  # limit, sent, damaged, answered; then the early blocks
 _VERSION = struct.Struct("<H")
 _CODE = struct.Struct("<i")
-_WINDOW_OF_WORD = 32 * BLOCK  # bytes that a word of early blocks speaks of
+_WINDOW_OF_WORD = 32 * BLOCK  # bytes that a word of early blocks describes
 _MOST_NUMBER = 255  # of a question
 _MOST_OFFSET = 2**32 - 1
 _ACK = struct.Struct("<HBB")  # payload, ranges, number
@@ -68,13 +69,13 @@ class Link:
 
     @property
     def output(self) -> bytes:
-        """What the board sent, as far as it is here in order."""
+        """What the board sent, as far as it has arrived in order."""
         return bytes(self._in.data)
 
     # ---- the session -----------------------------------------------------------------
 
     def connect(self, patience_s: float) -> None:
-        """Begin; SdkError when nothing answers, or not in our version."""
+        """Begins a session. Raises SdkError without an answer in our version."""
         deadline = time.monotonic() + patience_s
         hello = None
         while hello is None:
@@ -89,17 +90,17 @@ class Link:
         self._out = Outgoing(self._window, payload)
 
     def _hello(self, until: float) -> tuple[int, int] | None:
-        """Bytes of a frame and of the window, when the board says them."""
+        """Bytes of a frame and of the window, if the board has sent them."""
         for frame in self._receive(until - time.monotonic()):
             if frame.type != frames.CONNECTED or frame.session != self.session:
                 continue
-            limits.check_size(frame, _VERSION.size, limits.MOST_HELLO)
+            frames.check_size(frame, _VERSION.size, frames.MOST_HELLO)
             (version,) = _VERSION.unpack_from(frame.payload)
             if version != VERSION:
                 raise self._another_version(version)
-            limits.check_size(frame, _HELLO.size, _HELLO.size)
+            frames.check_size(frame, _HELLO.size, _HELLO.size)
             _, payload, window = _HELLO.unpack(frame.payload)
-            limits.check_hello(frame, payload, window)
+            frames.check_hello(frame, payload, window)
             return payload, window
         return None
 
@@ -124,23 +125,33 @@ class Link:
             " board: it may still be busy with a case",
         )
 
-    def run(self, chunks: Sequence[bytes], limit_s: float) -> Ended:
-        """Send all chunks and gather what comes until the board ends, or for `limit_s`
-        nothing moves."""
+    def run(
+        self,
+        chunks: Sequence[bytes],
+        limit_s: float,
+        clock: Callable[[], float] | None = None,
+    ) -> Ended:
+        """Sends all chunks and collects what comes, until the board ends or nothing
+        has moved for `limit_s`.
+
+        clock -- measures that time, such as an emulator's CPU time (default: wall
+        time); wall time without progress is then limited to a multiple of `limit_s`
+        """
         out = self._out
         out.load(chunks)
-        progress, moved_at = (-1, -1), time.monotonic()
+        clock, most = (clock, WALL * limit_s) if clock else (time.monotonic, limit_s)
+        progress, at, moved_at = (-1, -1), clock(), time.monotonic()
         while self._ended is None:
             now = time.monotonic()
             if progress != (progress := (out.next, self._in.size)):
-                moved_at = now
-            elif now - moved_at > limit_s:
+                at, moved_at = clock(), now
+            elif clock() - at > limit_s or now - moved_at > most:
                 return Ended("silent", None, "", self.output)
             self._pump(now)
         return self._ended
 
     def _pump(self, now: float) -> None:
-        """Send what may be sent, ask when it is time, take what comes."""
+        """Sends what may be sent, asks if it is time, and handles what arrives."""
         out = self._out
         burst = [
             frames.encode(LinkFrame(frames.DATA, self.session, offset, data))
@@ -182,18 +193,18 @@ class Link:
         reader = self._reader
         good, damaged = reader.good, reader.damaged
         data = self.wire.read(timeout_s)
-        frames = reader.feed(data) if data else []
+        arrived = reader.feed(data) if data else []
         if data and hasattr(self, "_in"):
             self._in.loss.saw(reader.good - good, reader.damaged - damaged, len(data))
         self.statistics.received_bytes += len(data)
         self.statistics.damaged_here = reader.damaged
-        return frames
+        return arrived
 
     def _take(self, frame: LinkFrame) -> None:
         if frame.type == frames.RESTARTED:
             self._ended = Ended("restarted", None, "", self.output)
         elif frame.session != self.session or frame.type == frames.CONNECTED:
-            return  # late, of what was before
+            return  # late, from an earlier session
         elif frame.type == frames.DATA:
             self._take_data(frame)
         elif frame.type == frames.STATE:
@@ -201,23 +212,23 @@ class Link:
         elif frame.type == frames.EXIT:
             self._take_exit(frame)
         else:
-            raise limits.unknown(frame)
+            raise frames.unknown(frame)
 
     def _take_data(self, frame: LinkFrame) -> None:
-        limits.check_size(frame, 1, self._in.loss.most)
+        frames.check_size(frame, 1, self._in.loss.most)
         self._check_sent(frame, "end", frame.offset + len(frame.payload))
-        limits.check_gaps(frame, self._in.gaps)
+        frames.check_gaps(frame, self._in.gaps)
         self._in.take(frame.offset, frame.payload)
 
     def _take_state(self, frame: LinkFrame) -> None:
         words = self._window // _WINDOW_OF_WORD
-        limits.check_size(frame, *[_STATE.size + 4 * words] * 2)
+        frames.check_size(frame, *[_STATE.size + 4 * words] * 2)
         limit, sent, damaged, answered = _STATE.unpack_from(frame.payload)
-        limits.check_field(frame, "flags", frame.flags, 0, _WAITING)
-        limits.check_field(frame, "offset", frame.offset, 0, self._out.most)
+        frames.check_field(frame, "flags", frame.flags, 0, _WAITING)
+        frames.check_field(frame, "offset", frame.offset, 0, self._out.most)
         most = frame.offset + self._window
-        limits.check_field(frame, "limit", limit, frame.offset, most)
-        limits.check_field(frame, "answered", answered, 0, _MOST_NUMBER)
+        frames.check_field(frame, "limit", limit, frame.offset, most)
+        frames.check_field(frame, "answered", answered, 0, _MOST_NUMBER)
         self._check_sent(frame, "sent", sent)
         early = int.from_bytes(frame.payload[_STATE.size :], "little")
         self._in.sent = max(self._in.sent, sent)
@@ -228,9 +239,9 @@ class Link:
         self.statistics.least_payload = self._out.least_payload
 
     def _take_exit(self, frame: LinkFrame) -> None:
-        limits.check_size(frame, _CODE.size, self._in.loss.most)
+        frames.check_size(frame, _CODE.size, self._in.loss.most)
         self._check_sent(frame, "offset", frame.offset)
-        limits.check_field(frame, "offset", frame.offset, self._in.size, _MOST_OFFSET)
+        frames.check_field(frame, "offset", frame.offset, self._in.size, _MOST_OFFSET)
         if frame.offset > self._in.size:
             self._in.sent = max(self._in.sent, frame.offset)
             return
@@ -239,6 +250,6 @@ class Link:
         self._ended = Ended("exit", code, text, self.output)
 
     def _check_sent(self, frame: LinkFrame, name: str, end: int) -> None:
-        """The board keeps what we do not have, and has a window to keep it in."""
-        most = min(self._in.size + self._window, limits.MOST_STREAM)
-        limits.check_field(frame, name, end, 0, most)
+        """Checks a position in the board's stream: its window limits what we lack."""
+        most = min(self._in.size + self._window, frames.MOST_STREAM)
+        frames.check_field(frame, name, end, 0, most)

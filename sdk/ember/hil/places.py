@@ -1,7 +1,7 @@
 """A place of a labgrid lab becomes a line: acquired, powered, opened, released.
 
-A process of its own holds the place (keeper.py), so that it is released however this
-one ends.
+A separate process holds the place (keeper.py), so that it is released however this one
+ends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ember.hil.wire import Wire
 from ember.progress import doing
 from ember.toolchain.emulator import RunResult
 
-_RELEASE_S = 15.0  # after which the keeper goes on alone
+_RELEASE_S = 15.0  # after which the keeper continues without us
 _APPEAR_S = 30.0  # a board that was switched on enumerates on USB
 _LOOK_S = 0.5
 _TURN_S = 2.0  # between two attempts to acquire
@@ -52,7 +52,7 @@ class PlaceOrder:
 
 @dataclass
 class PlaceLine:
-    """The board of a place that is held; a Line of line.py."""
+    """The board of a place that is held, as a Line of line.py."""
 
     place: str
     board_tag: str | None  # the place's tag `board`
@@ -73,7 +73,7 @@ class PlaceLine:
         return " ".join(words)
 
     def check_board(self, name: str) -> None:
-        """A UsageError when the place's tag names another board."""
+        """Raises UsageError if the place's tag names another board."""
         if self.board_tag not in (None, name):
             raise UsageError(
                 f"place {self.place} has a {self.board_tag}, not a {name}",
@@ -99,7 +99,7 @@ class PlaceLine:
 
     @contextlib.contextmanager
     def opened(self, board: Board) -> Iterator[Wire]:
-        """Its serial port, at --baud or at the rate of the board's file."""
+        """The board's serial port, at --baud or the rate of the board's file."""
         usual = board.uart.baud if board.uart is not None else _BAUD
         port = wire.open_port(_url(_serial_port(self.place)), self.baud or usual)
         try:
@@ -108,7 +108,7 @@ class PlaceLine:
             port.close()
 
     def flash(self, board: str, firmware: Path) -> None:
-        """By `ember flash`, through the probe of the place."""
+        """Flashes by `ember flash`, through the probe of the place."""
         words = [sys.executable, "-m", "ember", "flash", str(firmware)]
         words += ["--board", board, "--place", self.place, "--acquired"]
         with doing(f"flashing {self.place}"):
@@ -126,7 +126,7 @@ class PlaceLine:
             raise SdkError(what or f"flashing {self.place} failed", hint or None)
 
     def need_probe(self) -> None:
-        """An SdkError when the place has nothing that flashes its board."""
+        """Raises SdkError if nothing at the place can flash its board."""
         if "LG_ENV" in os.environ:  # which names a driver
             return
         place = labgrid.look_up(self.place)
@@ -138,7 +138,7 @@ class PlaceLine:
             )
 
     def check(self) -> None:
-        """An SdkError when the place was lost: its exporter, or to somebody else."""
+        """Raises SdkError if the place was lost: its exporter, or to another user."""
         place = labgrid.look_up(self.place)
         if place.lost:
             raise labgrid.exporter_lost(place.name, place.lost)
@@ -149,8 +149,8 @@ class PlaceLine:
 
 @contextlib.contextmanager
 def held(order: PlaceOrder) -> Iterator[PlaceLine]:
-    """The place, acquired and with its power switched off and on, while the block
-    lasts. A PlaceTakenError when others have it for longer than `order.wait_s`."""
+    """The place, acquired and power-cycled, until the block ends. Raises
+    PlaceTakenError if others hold it for longer than `order.wait_s`."""
     place = labgrid.look_up(order.name)
     tag = place.tags.get("board")
     if order.is_acquired:
@@ -179,7 +179,7 @@ def _need_mine(place: LabPlace) -> None:
 
 
 def _acquired(place: LabPlace, wait_s: float) -> subprocess.Popen[bytes]:
-    """The process that holds it. Who waits is asked for often enough, not in turn."""
+    """The process that holds the place. Whoever waits polls; there is no queue."""
     deadline = time.monotonic() + wait_s
     with doing(f"waiting for place {place.name}"):
         while True:
@@ -239,7 +239,7 @@ def _answer(process: subprocess.Popen[bytes], place: str) -> tuple[int, str]:
 
 
 def _close(process: subprocess.Popen[bytes]) -> None:
-    """Its parent is through."""
+    """Tells the keeper that its parent is done."""
     for pipe in (process.stdin, process.stdout):
         if pipe is not None:
             pipe.close()
@@ -252,7 +252,7 @@ def _release(process: subprocess.Popen[bytes], place: str) -> None:
     except subprocess.TimeoutExpired:
         status = None
     if status != 0:
-        goes_on = "; ember goes on trying for ten minutes" if status is None else ""
+        goes_on = "; ember keeps trying for ten minutes" if status is None else ""
         output.note(
             f"place {place} is not released yet: no answer from the coordinator"
             + goes_on,
@@ -264,7 +264,7 @@ def _release(process: subprocess.Popen[bytes], place: str) -> None:
 
 
 def _cycle(place: LabPlace) -> None:
-    """Off and on, if the place has a switch or LG_ENV names one."""
+    """Power-cycles the place, if it has a switch or LG_ENV names one."""
     configured = "LG_ENV" in os.environ
     if not configured and not any(item.kind in _POWER for item in place.resources):
         return
@@ -282,7 +282,7 @@ def _cycle(place: LabPlace) -> None:
 
 
 def _serial_port(name: str) -> LabResource:
-    """The port that is ready; after a power cycle it has to appear first."""
+    """The port, once it is ready: after a power cycle it has to appear first."""
     deadline = time.monotonic() + _APPEAR_S
     with doing(f"waiting for the serial port of {name}"):
         while True:
@@ -323,7 +323,7 @@ def _kinds(place: LabPlace) -> str:
 
 
 def _url(port: LabResource) -> str:
-    """What --port would take."""
+    """The port as --port takes it."""
     extra = port.params.get("extra") or {}
     if extra.get("proxy_required"):
         raise SdkError(

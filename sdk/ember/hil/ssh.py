@@ -1,8 +1,8 @@
 """A stream of cases becomes results, on a computer that is reached by ssh.
 
-It needs a POSIX shell, and Linux on the board's kind of core. The runner and the cases
-go to a new folder below its $TMPDIR, which is removed afterwards; results come back as
-they are written. Host, port, user and keys are what the system's ssh makes of the name.
+The computer needs Linux, a POSIX shell and the board's kind of core. The runner and the
+cases go to a new folder in its $TMPDIR, which is removed afterwards; results come back
+as they are written. The system's ssh resolves host, port, user and keys from the name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _LOOK_S = 0.1
 
 # What ssh says, what that means, and the remedy.
 _REASONS = (
-    ("Could not resolve hostname", "the host is not known", "check its name"),
+    ("Could not resolve hostname", "unknown host", "check its name"),
     (
         "Permission denied",
         "it refuses the login",
@@ -119,9 +119,9 @@ class Ssh:
             )
 
     def _ask(self, script: str, given: bytes, limit_s: float) -> _Done:
-        """Run a shell script there, without a ' in it."""
+        """Runs a shell script there; it must not contain a '."""
         if self.host.startswith("-"):
-            raise SdkError(f"'{self.host}' is no name of a host")
+            raise SdkError(f"'{self.host}' is not a valid host name")
         ssh = shutil.which("ssh")
         if ssh is None:
             raise SdkError(
@@ -156,7 +156,7 @@ def _last(text: str) -> str:
 
 
 def _copying(folder: str) -> str:
-    """Says what computer it is; then its input is the runner."""
+    """Prints the kind of computer, then reads the runner from its input."""
     return (
         'echo "$(uname -s) $(uname -m)"; umask 077; '
         f'd="{folder}"; mkdir "$d" && cat >"$d/runner" && chmod 700 "$d/runner"'
@@ -165,8 +165,8 @@ def _copying(folder: str) -> str:
 
 
 def _running(folder: str) -> str:
-    """Its input is the cases, its output the results: a pipe, as not every output can
-    be opened by a name."""
+    """Reads the cases from its input and writes the results to its output: a pipe,
+    because not every output can be opened by name."""
     return (
         f'd="{folder}"; cd "$d" && cat >cases.bin && '
         "{ ./runner cases.bin /proc/self/fd/1 & echo $! >pid; wait $!; echo $? >code; }"
@@ -213,7 +213,7 @@ class _Moved:
 
 
 def _run(words: Sequence[str], given: bytes, limit_s: float) -> _Done:
-    """Until its end, or until nothing has moved for `limit_s`."""
+    """Runs until the process ends, or until no byte has moved for `limit_s`."""
     moved = _Moved()
     try:
         process = subprocess.Popen(

@@ -1,13 +1,14 @@
-"""The two streams of a link: what is here, what is there, what is to be sent again."""
+"""The two streams of a link: what has arrived, and what has to be sent (again)."""
 
 from __future__ import annotations
 
 import itertools
+import math
 import struct
 import time
 from collections.abc import Iterator, Sequence
 
-from ember.hil.loss import Loss
+from ember.hil import frames
 
 RANGE = struct.Struct("<II")  # of a stream: start, end
 _AGAIN = 6  # ranges in an ACK
@@ -28,12 +29,12 @@ class Incoming:
 
     @property
     def size(self) -> int:
-        """Bytes that are here in order."""
+        """Bytes that have arrived in order."""
         return len(self.data)
 
     @property
     def gaps(self) -> int:
-        """Parts that are here, but not what is before them."""
+        """Parts that arrived before what precedes them."""
         return len(self._early)
 
     def take(self, offset: int, payload: bytes) -> None:
@@ -55,7 +56,7 @@ class Incoming:
         )
 
     def lost(self, now: float, patience_s: float) -> list[tuple[int, int]]:
-        """What the board shall send again: nothing that it was just asked for."""
+        """Ranges that the board should send again, unless it was just asked."""
         if now - self._asked_at < patience_s:
             return []
         ranges: list[tuple[int, int]] = []
@@ -68,7 +69,7 @@ class Incoming:
             ranges.append((at, self.sent))
         if ranges:
             self._asked_at = now
-        # A question that is longer than the answers would not get through.
+        # A request longer than the answers would not get through.
         return ranges[: min(_AGAIN, self.loss.payload // RANGE.size // 2)]
 
     def answered(self) -> None:
@@ -102,7 +103,7 @@ class Outgoing:
 
     @property
     def most(self) -> int:
-        """As far as the board can have the stream."""
+        """How far the board can have received the stream."""
         return self._open
 
     def load(self, chunks: Sequence[bytes]) -> None:
@@ -138,7 +139,10 @@ class Outgoing:
         self._quiet_s = _LEAST_S
 
     def _answer(self, number: int, now: float) -> int:
-        """Everything that was sent before the question came, or is lost."""
+        """The order of what was sent before a question that is answered; or 0.
+
+        All that was sent before it has arrived or is lost.
+        """
         if number not in self._questions:
             return 0
         order, asked_at = self._questions[number]
@@ -160,8 +164,10 @@ class Outgoing:
     # ---- what to send ----------------------------------------------------------------
 
     def due(self) -> list[tuple[int, bytes]]:
-        """Frames that may be sent now: offset and payload. A later part than the next
-        one has whole blocks, for the board keeps no others."""
+        """Frames that may be sent now: offset and payload.
+
+        Parts beyond the next one consist of whole blocks: the board keeps no others.
+        """
         end = min(self._limit, self._open)
         if end < self._open:
             end = end // BLOCK * BLOCK
@@ -193,8 +199,9 @@ class Outgoing:
     def is_time_to_ask(
         self, now: float, byte_seconds: float, *, expecting: bool
     ) -> bool:
-        """Whether the board has been silent for too long. When nothing is on the way
-        it computes, and is left in peace for longer and longer.
+        """Whether the board has been silent for too long.
+
+        If nothing is on the way, the board computes: it is asked less and less often.
         """
         queued = len(self._on_way) * BLOCK * byte_seconds * 2
         wait = max(self._quiet_s, self.patience_s if self._on_way else 0) + queued
@@ -208,7 +215,49 @@ class Outgoing:
         return True
 
     def asked(self, now: float) -> int:
-        """A new question; its number."""
+        """Records a new question; its number."""
         self.number = self.number % 255 + 1
         self._questions[self.number] = (next(self._order), now)
         return self.number
+
+
+# ---- the errors of a line become the size that frames should have --------------------
+
+
+_KEPT = 0.97  # weight of older frames, for each new one
+_FEW = 64  # bytes; errors are hardly ever so frequent that smaller frames pay
+_QUIET = 1e-6  # errors per byte, assumed of a line without any
+
+
+class Loss:
+    """Estimates the errors per byte of one direction from intact and damaged frames."""
+
+    def __init__(self, payload: int) -> None:
+        self.most = payload
+        self._frames = 4.0  # as if so many had arrived intact
+        self._damaged = 0.0
+        self._bytes = self._frames * payload / 4
+
+    def saw(self, good: int, damaged: int, length: int) -> None:
+        """Counts the intact and damaged frames among `length` bytes of the line."""
+        kept = _KEPT ** (good + damaged)
+        self._frames = self._frames * kept + good + damaged
+        self._damaged = self._damaged * kept + damaged
+        self._bytes = self._bytes * kept + length
+
+    @property
+    def errors(self) -> float:
+        """Errors per byte."""
+        lost = min(self._damaged / self._frames, 0.95)
+        length = max(self._bytes, 1.0)  # damage may be reported after it was forgotten
+        return max(-math.log(1 - lost) * self._frames / length, _QUIET)
+
+    @property
+    def payload(self) -> int:
+        """Bytes per frame that carry most over the line.
+
+        For n bytes and an overhead h, exp(-errors (n + h)) n / (n + h) is largest near
+        n = sqrt(h / errors).
+        """
+        best = int(math.sqrt(frames.OVERHEAD / self.errors))
+        return min(max(best, _FEW // 2), self.most)

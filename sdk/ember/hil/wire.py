@@ -1,32 +1,37 @@
-"""Bytes to and from a board: a serial device, a socket, or whatever pyserial opens."""
+"""A serial device, a socket, a process or an address of pyserial becomes a `Wire`."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import os
+import pty
 import select
 import socket
+import subprocess
 import time
 import types
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
 from ember.errors import SdkError
+from ember.toolchain import emulator
 
 _SLICE_S = 0.005  # how long a read of pyserial waits
 
 
 class WireGoneError(SdkError):
-    """The other end is away: unplugged, ended."""
+    """The other end is gone: unplugged, or its process has ended."""
 
 
 class Wire(Protocol):
     name: str
-    byte_seconds: float  # that a byte takes; 0: no time worth counting
+    byte_seconds: float  # time that a byte takes; 0: negligible
 
     def read(self, timeout_s: float) -> bytes:
-        """What has come, after at most `timeout_s` for the first byte."""
+        """What has arrived; waits up to `timeout_s` for the first byte."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -98,7 +103,10 @@ class SerialWire:
 
 
 def open_port(url: str, baud: int) -> Wire:
-    """/dev/ttyACM0, socket://host:port, rfc2217://host:port; SdkError tells why not."""
+    """Opens /dev/ttyACM0, socket://host:port or rfc2217://host:port.
+
+    Raises SdkError with the reason if that fails.
+    """
     if url.startswith("socket://"):
         return _connect(url)
     serial = _pyserial()
@@ -119,7 +127,7 @@ def open_port(url: str, baud: int) -> Wire:
 
 def _connect(url: str) -> Wire:
     host, port = None, None
-    with contextlib.suppress(ValueError):  # of a port that is no number, half an IPv6
+    with contextlib.suppress(ValueError):  # the port is not a number, half an IPv6
         parts = urlsplit(url)
         host, port = parts.hostname, parts.port
     if not host or port is None:
@@ -170,3 +178,84 @@ def _cannot_open(url: str, error: Exception, baud: int) -> SdkError:
             f"{url} does not support {baud} baud", hint="choose another with --baud"
         )
     return SdkError(f"cannot open {url}: {text}")
+
+
+# ---- processes -----------------------------------------------------------------------
+
+
+class Pipes:
+    """The output and the input of a process, as a Wire."""
+
+    byte_seconds = 0.0
+
+    def __init__(self, name: str, said: int, told: int | None) -> None:
+        self.name = name
+        self._open = [said]
+        self._told = told
+
+    def join(self, uart: socket.socket) -> None:
+        """The process has a serial port, too."""
+        self._open.append(uart.fileno())
+        self._told = uart.fileno()
+
+    def said(self) -> str:
+        data = self.read(0)
+        return data.decode("utf-8", "replace")
+
+    def read(self, timeout_s: float) -> bytes:
+        received = b""
+        for file in select.select(self._open, [], [], timeout_s)[0]:
+            try:
+                data = os.read(file, 65536)
+            except OSError:  # a terminal whose other end is closed
+                data = b""
+            received += data
+            if not data:
+                self._open.remove(file)
+        if not received and not self._open:
+            raise WireGoneError(f"{self.name} has ended")
+        return received
+
+    def write(self, data: bytes) -> None:
+        try:
+            while data and self._told is not None:
+                data = data[os.write(self._told, data) :]
+        except OSError as error:
+            raise WireGoneError(f"{self.name} has ended") from error
+
+    def close(self) -> None:
+        """Its files belong to others."""
+
+
+@contextlib.contextmanager
+def process_of(
+    words: Sequence[str],
+) -> Iterator[tuple[subprocess.Popen[bytes], Pipes]]:
+    pipe, stderr = subprocess.PIPE, subprocess.STDOUT
+    try:
+        process = subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=stderr)
+    except OSError as error:
+        raise SdkError(f"cannot start {words[0]}: {error.strerror}") from error
+    assert process.stdin is not None and process.stdout is not None
+    with process.stdin as told, process.stdout as said:
+        try:
+            yield process, Pipes(words[0], said.fileno(), told.fileno())
+        finally:
+            emulator.stop(process)
+
+
+@contextlib.contextmanager
+def terminal(words: Sequence[str]) -> Iterator[Wire]:
+    """A command that shows what the board says, such as a viewer of RTT."""
+    ours, its = pty.openpty()
+    try:
+        process = subprocess.Popen(words, stdin=its, stdout=its, stderr=its)
+    except OSError as error:
+        raise SdkError(f"cannot start {words[0]}: {error.strerror}") from error
+    finally:
+        os.close(its)
+    try:
+        yield Pipes(words[0], ours, ours)
+    finally:
+        emulator.stop(process)
+        os.close(ours)

@@ -7,14 +7,24 @@ import re
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from ember import paths
+from ember import paths, program
 from ember.boards import isa
 from ember.errors import SdkError, problem_list
 from ember.kernels import library as kernel_library
-from ember.kernels.facts import Facts, merged
-from ember.kernels.library import Library, OperatorEntry
+from ember.kernels import schemas
+from ember.kernels.library import (
+    EarlierSchema,
+    Facts,
+    Library,
+    OperatorEntry,
+    OperatorWindow,
+    merged,
+)
+from ember.kernels.schemas import NamedCall
+from ember.program import KernelCall, Method, Program
+from ember.quoted import c_string
 
 # <op>_<dtype>[_<form>][_<isa>], or plain <op> for a generic kernel; C identifiers.
 NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
@@ -23,7 +33,12 @@ NAME_LENGTH = 40
 DTYPES = {"f64": "float64", "f32": "float32", "f16": "float16", "bf16": "bfloat16"}
 DTYPES |= {f"s{bits}": f"int{bits}" for bits in (4, 8, 16, 32, 64)}
 DTYPES |= {f"u{bits}": f"uint{bits}" for bits in (8, 16, 32, 64)} | {"b1": "bool"}
+Earlier = frozenset[
+    tuple[str, int]
+]  # by operator and number in OperatorKernels.earlier
+T = TypeVar("T")
 FLAGS = {"binds_output": "EMBER_OP_BINDS_OUTPUT", "no_return": "0"}
+FLAGS |= {"nhwc": "EMBER_OP_SCHEMAS"}
 
 
 @dataclass(frozen=True)
@@ -37,16 +52,35 @@ class OperatorKernels:
     dtypes: tuple[str, ...]
     tolerance: Any
     flags: tuple[str, ...] = ()
+    version: str = ""  # of the exporter, if others wrote `earlier` lists
+    earlier: tuple[EarlierSchema, ...] = ()  # argument lists that become `schema`
+    macs: str = ""  # multiply-accumulates of a call, by its sizes
+    window: OperatorWindow | None = None  # of those that move one over an image
 
     @functools.cached_property
+    def names(self) -> tuple[str, ...]:
+        """Of the arguments in the schema."""
+        return kernel_library.names(self.schema)
+
+    @property
     def arguments(self) -> int:
         """Number of arguments in the schema."""
-        return len(kernel_library.arguments(self.schema))
+        return len(self.names)
 
     @property
     def call_arguments(self) -> int:
         """Number of arguments of a call: the return value comes after the schema's."""
-        return self.arguments + ("no_return" not in self.flags)
+        return self.arguments + self.returns
+
+    def ordered(self, arguments: Mapping[str, T], result: T) -> tuple[T, ...]:
+        """The arguments of a call, by their names."""
+        values = (arguments[name] for name in self.names)
+        return (*values, result) if self.returns else tuple(values)
+
+    @property
+    def returns(self) -> bool:
+        """Whether a call ends with its return value."""
+        return "no_return" not in self.flags
 
     @functools.cached_property
     def is_ours(self) -> bool:
@@ -112,6 +146,26 @@ class KernelList:
     libraries: tuple[Library, ...] = ()  # of the user
     facts: Facts = field(default_factory=Facts)  # of all kernels
 
+    @functools.cached_property
+    def earlier(self) -> Earlier:
+        """Every argument list of other versions of an exporter."""
+        return frozenset(
+            (name, number)
+            for name, operator in self.operators.items()
+            for number in range(len(operator.earlier))
+        )
+
+    def named(self, method: Method, call: KernelCall) -> NamedCall:
+        """The call, with its arguments by name; none of an unknown operator's."""
+        operator = self.operators.get(method.operator_names[call.op_index])
+        return NamedCall(method, call, operator.names if operator else ())
+
+    def named_at(self, method: Method, index: int) -> NamedCall:
+        """That of an instruction, which is a call."""
+        call = method.instructions[index]
+        assert isinstance(call, KernelCall)
+        return self.named(method, call)
+
     def writes_in_place(self, op: str) -> bool:
         """Whether every kernel may write its output over an input of the same size."""
         return self.facts.in_place.issuperset(self.operators[op].kernels)
@@ -152,7 +206,7 @@ class KernelList:
                 sources.update(map(operator.source, items))
         sources = {path for path in sources if not _is_ours(path)}
         for library in self.libraries:
-            if any(library.folder in path.parents for path in sources):
+            if not sources.isdisjoint(library.kernel_sources):
                 sources.update(library.sources)
         return sorted(sources)
 
@@ -164,7 +218,7 @@ def _is_ours(source: Path) -> bool:
 @functools.cache
 def libraries_of(folders: tuple[Path, ...]) -> tuple[Library, ...]:
     """The libraries in the user's `folders`."""
-    return tuple(kernel_library.read(folder.absolute()) for folder in folders)
+    return tuple(kernel_library.read(kernel_library.real(folder)) for folder in folders)
 
 
 @functools.cache
@@ -194,6 +248,13 @@ def load(folders: tuple[Path, ...] = ()) -> KernelList:
     return extended(known, libraries)
 
 
+def read_program(content: bytes, what: str) -> tuple[Program, bytes]:
+    """The program of a .pte as kernels take it (schemas.py), and its bytes: others than
+    `content` if calls have the argument lists of other versions."""
+    parsed = schemas.normal(program.parse(content, what), load)
+    return parsed, program.content(parsed) if parsed.earlier else content
+
+
 def extended(known: KernelList, libraries: Iterable[Library]) -> KernelList:
     """The list with the kernels of `libraries` added in front."""
     operators = dict(known.operators)
@@ -213,6 +274,10 @@ def _operator(entry: OperatorEntry) -> OperatorKernels:
         dtypes=entry.dtypes,
         tolerance=entry.tolerance,
         flags=entry.flags,
+        version=entry.version,
+        earlier=entry.earlier,
+        macs=entry.macs,
+        window=entry.window,
     )
 
 
@@ -245,6 +310,8 @@ def _check(library: Library, taken: set[str]) -> None:
     """Check that each of the user's kernels has a unique name and a file."""
     problems = []
     for entry in library.entries:
+        if entry.earlier:
+            problems.append(f"{entry.op}: only Ember's operators have `earlier`")
         for kernel in entry.kernels:
             if kernel in taken:
                 problems.append(f"another kernel is named {kernel}: rename this one")
@@ -282,34 +349,79 @@ _HEAD = "// Generated by Ember. Do not edit.\n"
 
 
 def operator_table(
-    chosen: Mapping[str, Sequence[str]], listed: KernelList | None = None
+    chosen: Mapping[str, Sequence[str]],
+    listed: KernelList | None = None,
+    earlier: Earlier = frozenset(),
 ) -> str:
-    """C text of `ember_operators`: for each operator its kernels, in order."""
+    """C text of `ember_operators`: for each operator its kernels, in order, and those
+    of the `earlier` argument lists that its calls may have."""
     known = (listed or load()).operators
     names = [name for name in known if chosen.get(name)]
     used = sorted({kernel for name in names for kernel in chosen[name]})
     lines = [_HEAD, '#include "ember/kernels.h"\n']
     lines += [f"extern const ember_kernel_t ember_kernel_{kernel};" for kernel in used]
+    rows = []
     for index, name in enumerate(names):
         items = "".join(f"&ember_kernel_{kernel}, " for kernel in chosen[name])
-        lines.append(
-            f"static const ember_kernel_t *const candidates_{index}[] = {{{items}0}};"
-        )
-    lines.append(f"\nstatic const ember_operator_t items[{max(len(names), 1)}] = {{")
-    for index, name in enumerate(names):
+        mappings = [
+            schemas.mapping(known[name], each)
+            for number, each in enumerate(known[name].earlier)
+            if (name, number) in earlier
+        ]
         count = known[name].call_arguments
-        flags = " | ".join(FLAGS[flag] for flag in known[name].flags) or "0"
-        lines.append(
-            f'    {{"{name}", candidates_{index}, {count}, {count}, {flags}}},'
+        counts = [count, *(len(each.kinds) for each in mappings)]
+        flags = [FLAGS[flag] for flag in known[name].flags]
+        place = f"candidates_{index}"
+        if mappings:
+            lines += _several(index, items, count, mappings)
+            flags.append("EMBER_OP_SCHEMAS")
+            place = f"ember_schemas_{index}.candidates"
+        elif "nhwc" in known[name].flags:
+            lines += _prepared_by(index, "ember_images_prepare, 0", items)
+            place = f"ember_schemas_{index}.candidates"
+        else:
+            lines.append(
+                f"static const ember_kernel_t *const {place}[] = {{{items}0}};"
+            )
+        rows.append(
+            f"    {{{c_string(name)}, {place}, {min(counts)}, {max(counts)},"
+            f" {' | '.join(flags) or '0'}}},"
         )
-    if not names:
-        lines.append("    {0, 0, 0, 0, 0},")
     lines += [
+        f"\nstatic const ember_operator_t items[{max(len(names), 1)}] = {{",
+        *(rows or ["    {0, 0, 0, 0, 0},"]),
         "};",
         "extern const ember_operators_t ember_operators;",
         f"const ember_operators_t ember_operators = {{items, {len(names)}}};",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _several(
+    index: int, items: str, count: int, mappings: Sequence[schemas.ArgumentMapping]
+) -> list[str]:
+    """The same with lists of other versions, then their own."""
+    names = [f"schema_{index}_{number}" for number in range(len(mappings) + 1)]
+    texts = [each.c_text(name) for name, each in zip(names, mappings, strict=False)]
+    lists = "".join(f"{{{name}_kinds, {name}_args}}, " for name in names)
+    return [
+        *texts,
+        schemas.own_c_text(names[-1], count),
+        f"static const ember_schema_t schemas_{index}[] = {{{lists}{{0, 0}}}};",
+        *_prepared_by(index, f"ember_schemas_prepare, schemas_{index}", items),
+    ]
+
+
+def _prepared_by(index: int, how: str, items: str) -> list[str]:
+    """Candidates behind an ember_schemas_t."""
+    return [
+        "static const struct {",
+        "    ember_schemas_t schemas;",
+        f"    const ember_kernel_t *candidates[{items.count(',') + 1}];",
+        f"}} ember_schemas_{index} = {{",
+        f"    {{{how}}}, {{{items}0}}",
+        "};",
+    ]
 
 
 def backend_table(

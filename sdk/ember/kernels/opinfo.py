@@ -16,9 +16,8 @@ from typing import Any
 
 import yaml
 
-from ember import paths
+from ember import files, paths
 from ember.errors import SdkError, problem_list
-from ember.files import documents
 from ember.kernels import OperatorKernels
 from ember.kernels import library as kernel_library
 from ember.program import Method, OptionalTensorList, Program, Tensor, TensorList
@@ -211,7 +210,10 @@ def check_schemas(
     }
     problems = []
     for op, count in counts.items():
-        if op in known and known[op].arguments != count:
+        earlier = known[op].earlier if op in known else ()
+        if count in {len(kernel_library.arguments(each.schema)) for each in earlier}:
+            counts[op] = known[op].arguments  # which calls of earlier lists have
+        elif op in known and known[op].arguments != count:
             problems.append(
                 f"{info.schemas[op][0]}: the schema of {op} has {count} arguments, that"
                 f" of its kernels {known[op].arguments}: {known[op].schema}"
@@ -234,7 +236,7 @@ def everything() -> OpInfo:
 
 def read(path: Path) -> OpInfo:
     """A selected_operators.yaml, or a list of operators with schemas."""
-    data = documents.read_yaml(path, "the list of operators")
+    data = files.read_yaml(path, "the list of operators")
     if isinstance(data, list) or (isinstance(data, dict) and _is_library(data)):
         entries = kernel_library.of(path, data).entries
         info = _named({entry.op: [DEFAULT] for entry in entries}, str(path))

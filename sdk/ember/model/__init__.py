@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from ember import files, paths, program
+from ember import files, kernels, paths, quoted
 from ember.errors import SdkError
 from ember.files import tensor_data
 from ember.program import Method, Program, bundle
+
+# What follows ember_model_ in the names of ember/model.h.
+_OF_RUNTIME = {
+    *("attach", "count", "lend", "load", "load_of", "method", "method_t", "open"),
+    *("open_of", "parts", "parts_t", "start", "t"),
+}
 
 
 @dataclass(frozen=True)
@@ -20,15 +25,23 @@ class Model:
 
     name: str
     path: Path
-    content: bytes  # the .pte
+    content: bytes  # the .pte of `program`
     data: tuple[bytes, ...]  # the .ptd files
     program: Program
+    # The .pte as it was exported, if calls in it have the arguments of other versions.
+    exported: bytes | None = None
+
+    @property
+    def given(self) -> bytes:
+        """The .pte as it was exported."""
+        return self.exported or self.content
 
     @property
     def identifier(self) -> str:
-        """The name as a C identifier."""
-        text = re.sub(r"\W", "_", self.name, flags=re.ASCII).lower()
-        return text if text[:1].isalpha() else f"model_{text}"
+        """The name as a C identifier: behind `ember_model_`, none of the runtime's."""
+        text = quoted.identifier(self.name).lower()
+        fits = text[:1].isalpha() and text not in _OF_RUNTIME
+        return text if fits else f"model_{text}"
 
     @property
     def methods(self) -> tuple[Method, ...]:
@@ -64,15 +77,12 @@ def read(path: Path, data: Sequence[Path] = ()) -> Model:
     content = files.read(file)
     if files.expect_known(content, str(file)) is files.Kind.BUNDLE:
         content = bundle.parse(content, str(file)).program
-    parsed = program.parse(content, str(file))
+    parsed, program_bytes = kernels.read_program(content, str(file))
     if not parsed.methods:
         raise SdkError(f"{file} has no methods", hint="export the program again")
-    blobs = []
-    for data_file in data:
-        blob = files.read(data_file)
-        tensor_data.parse(blob, str(data_file))
-        blobs.append(blob)
-    return Model(paths.text(name), path, content, tuple(blobs), parsed)
+    blobs = tensor_data.read_all(data) if data else ()
+    exported = content if parsed.earlier else None
+    return Model(paths.text(name), path, program_bytes, blobs, parsed, exported)
 
 
 def program_in(folder: Path) -> Path:

@@ -1,19 +1,25 @@
 """A program, bundle or tensor data -> plain dicts that describe the contents.
 
 The dicts are what `ember inspect --json` writes; inspect_tables.py shows them.
+
+Inputs and outputs of a method are described as an application sees them. Scales and
+zero points of integers come from constant methods, with the names that
+executorch.exir.passes.quantize_io_pass and `ember export --io int8` give them.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from ember import program as programs
 from ember.errors import SdkError
 from ember.files import xnnpack
 from ember.files.tensor_data import TensorData
-from ember.program import Method, Program, Tensor
+from ember.program import Double, Int, Method, Program, Tensor
 from ember.program import bundle as bundles
 from ember.program.bundle import Bundle
 
@@ -339,3 +345,111 @@ def tensor_data(data: TensorData) -> Facts:
             for each in data.entries
         ],
     }
+
+
+# ---- inputs and outputs --------------------------------------------------------------
+
+
+_MOST = 1 << 31  # a zero point is an int of C
+
+
+@dataclass(frozen=True)
+class Edge:
+    """An input or output that is a tensor."""
+
+    kind: str  # input or output
+    index: int
+    tensor: Tensor
+    scale: float | None = None  # number = (integer - zero_point) * scale
+    zero_point: int | None = None
+
+    @property
+    def layout(self) -> str:
+        """The order of the dimensions in memory, in words."""
+        order = self.tensor.dim_order
+        if order == tuple(range(len(order))):
+            return "contiguous"
+        return "channels last" if order == (0, 2, 3, 1) else f"dim order {[*order]}"
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "index": self.index,
+            "dtype": self.tensor.dtype.label,
+            "shape": list(self.tensor.sizes),
+            "dim_order": list(self.tensor.dim_order),
+            "layout": self.layout,
+            "scale": self.scale,
+            "zero_point": self.zero_point,
+        }
+
+    def __str__(self) -> str:
+        shape = ", ".join(map(str, self.tensor.sizes))
+        text = f"{self.kind} {self.index}: {self.tensor.dtype.label}[{shape}]"
+        if len(self.tensor.sizes) > 1:
+            text += f", {self.layout}"
+        if self.scale is not None:
+            text += f", scale {self.scale:.9g}, zero point {self.zero_point}"
+        return text
+
+
+def of(program: Program, method: Method) -> tuple[Edge, ...]:
+    """The inputs, then the outputs."""
+    return (
+        *_edges(program, method, "input", method.input_values),
+        *_edges(program, method, "output", method.output_values),
+    )
+
+
+def _edges(
+    program: Program, method: Method, kind: str, values: tuple[Any, ...]
+) -> Iterator[Edge]:
+    for index, tensor in enumerate(values):
+        if not isinstance(tensor, Tensor):
+            continue
+        step: tuple[float | None, int | None] = (None, None)
+        if not tensor.dtype.is_float:
+            step = _step(program, method, f"{kind}{index}")
+        yield Edge(kind, index, tensor, *step)
+
+
+def _step(
+    program: Program, method: Method, name: str
+) -> tuple[float | None, int | None]:
+    """Scale and zero point."""
+    for names in _names(program, method, name):
+        scale, zero = (_constant(program, each) for each in names)
+        if not (isinstance(scale, float | int) and isinstance(zero, int)):
+            continue
+        if math.isfinite(scale) and abs(zero) < _MOST:
+            return float(scale), zero
+    return None, None
+
+
+def _names(program: Program, method: Method, name: str) -> Iterator[tuple[str, str]]:
+    """What the methods of a scale and a zero point may be called: after the method or,
+    where there is one, without its name."""
+    single = sum(not each.is_constant for each in program.methods) == 1
+    for prefix in (f"{method.name}_", *([""] if single else [])):
+        yield f"{prefix}{name}_scale", f"{prefix}{name}_zp"
+
+
+def steps(program: Program) -> frozenset[str]:
+    """The constant methods that tell scales and zero points, which of() has."""
+    return frozenset(
+        told
+        for method in program.methods
+        for edge in of(program, method)
+        if edge.scale is not None
+        for names in _names(program, method, f"{edge.kind}{edge.index}")
+        for told in names
+        if _constant(program, told) is not None
+    )
+
+
+def _constant(program: Program, name: str) -> float | int | None:
+    method = program.method(name)
+    if method is None or not method.is_constant or len(method.outputs) != 1:
+        return None
+    (value,) = method.output_values
+    return value.value if isinstance(value, Double | Int) else None

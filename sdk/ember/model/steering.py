@@ -108,8 +108,8 @@ class Steering:
         for group in self.exclusive:
             if len(group) < 2:
                 yield (
-                    f"exclusive: {', '.join(group) or 'a group'} stands alone: name"
-                    " at least two that never run together"
+                    f"exclusive: {', '.join(group) or 'a group'} has no other member:"
+                    " name at least two that never run together"
                 )
             for word in group:
                 methods = _methods(word, models)
@@ -224,9 +224,7 @@ def _values(word: str, model: Model, method: Method) -> list[int]:
     """The planned values of a method that `word` refers to."""
     parts = word.rsplit("/", 2)
     if "::" in word:
-        named = [
-            call.args[-1] for _, name, call in method.kernel_calls() if name == word
-        ]
+        named = [call.result for _, name, call in method.kernel_calls() if name == word]
     elif len(parts) > 1 and parts[-1].isdecimal():
         of = [model.name, method.name][-len(parts) + 1 :]
         named = [int(parts[-1])] if parts[:-1] == of else []

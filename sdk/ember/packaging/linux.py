@@ -16,20 +16,21 @@ from pathlib import Path
 
 import numpy as np
 
-from ember import __version__, boards, build, output, paths, program
+from ember import __version__, boards, output, paths, program, quoted
 from ember import model as models
 from ember.boards import Board
-from ember.build import choosing, jobs, pack, packing
-from ember.build.advice import fitting
-from ember.build.jobs import Options
 from ember.cases import inputs
-from ember.cases.values import TensorValue, Value
+from ember.cases.inputs import TensorValue, Value
 from ember.errors import SdkError
+from ember.firmware import build, jobs, pack
+from ember.firmware.advice import refusal
+from ember.firmware.jobs import Options
+from ember.firmware.pipeline import Pipeline
 from ember.packaging import manifests, sources
 from ember.plan.passes import execute
 from ember.program import Method
-from ember.toolchain import build_tree, emulator, libraries, parts, tools, user_kernels
-from ember.toolchain.libraries import Libraries
+from ember.toolchain import build_tree, emulator, libraries, parts, tools
+from ember.toolchain.compiler import Libraries
 
 DEFAULT_BOARD = "linux-aarch64"
 _TEMPLATE = Path(__file__).parent / "templates" / "linux"
@@ -51,7 +52,7 @@ def write(
         )
     sources.check_code(options)
     read = tuple(models.read(path) for path in files)
-    name = read[0].name
+    name = quoted.target(read[0].name)
     with tempfile.TemporaryDirectory(prefix="ember-linux-") as temporary:
         place = Path(temporary)
         _write_library(folder, board, read, options, place)
@@ -87,11 +88,11 @@ def _write_library(
     package.mkdir()
     objects.mkdir()
     job = jobs.make(read, _of_any_linker(board), options, None)
-    chosen = choosing.choose(job)
-    packed = packing.pack(package, job, fitting.place(job, chosen, job.board))
+    pipeline = Pipeline(job)
+    packed = pipeline.pack(package, refusal.placed(pipeline, job.board))
     generated = package / "4-package"
     libs = libraries.build(_of_any_place(board), **jobs.asked(options), whole=False)
-    user_objects = user_kernels.objects(libs, options.rules.known, packed.kernels)
+    user_objects = libraries.user_objects(libs, options.rules.known, packed.kernels)
     compiled = [*_compile(libs, generated, objects), *user_objects]
     _archive(parts.of(libs, compiled), compiled, objects, folder / "lib")
     _write_headers(folder / "include", generated, options)
@@ -103,7 +104,7 @@ def _of_any_linker(board: Board) -> Board:
 
 
 def _of_any_place(board: Board) -> Board:
-    """Its code can be part of programs and libraries that lie at any address."""
+    """Its code can be part of programs and libraries at any address."""
     assert board.core is not None
     flags = f"{board.core.flags} -fPIC".strip()
     core = board.core.model_copy(update={"flags": flags})
@@ -180,7 +181,7 @@ def _write_program(
     shutil.copy(folder / "main.c", place)
     output.write_text(sources.main_header(), place / "Ember.h")
     asked = replace(options, app=place / "main.c")
-    built = build.build(files, board_name, out=scratch / "build", options=asked)
+    built = build(files, board_name, out=scratch / "build", options=asked)
     target = paths.writable_folder(folder / "bin") / name
     shutil.copy(built.firmware, target)
     target.chmod(0o755)

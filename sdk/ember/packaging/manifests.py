@@ -18,6 +18,7 @@ from pathlib import Path
 from ember import __version__, output, paths
 from ember.errors import UsageError
 from ember.packaging import sources as sources_of
+from ember.quoted import html
 
 _PDSC = "model.pdsc"  # the template; the file is renamed after the pack
 DESCRIPTION = "ExecuTorch programs on microcontrollers, without a heap"
@@ -36,7 +37,7 @@ class PackageKind:
 
 LINUX = "linux"  # compiled, not sources: linux.py
 KINDS = {
-    "sources": PackageKind("src/ alone", (), needs_model=False),
+    "sources": PackageKind("only src/", (), needs_model=False),
     "cmake": PackageKind("a library for add_subdirectory()", ("cmake",)),
     "platformio": PackageKind(
         "a library for lib_deps", ("library",), needs_model=False
@@ -85,7 +86,8 @@ def write(folder: Path, wanted: Sequence[str], sources: Sequence[str]) -> list[P
         "LICENSE": LICENSE,
         "DATE": date.isoformat(),
         "PACK_FILES": "\n".join(
-            f'        <file category="sourceC" name="src/{name}"/>' for name in sources
+            f'        <file category="sourceC" name="src/{html(name)}"/>'
+            for name in sources
         ),
     }
     written = []

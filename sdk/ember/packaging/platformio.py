@@ -2,7 +2,7 @@
 
 library/       the library that packs models, for lib_deps
 platform/      platform.json, builders, run.py; boards/ and linker scripts of every
-               Cortex-M board that GCC compiles for
+               Cortex-M board that GCC compiles for, or of those of a new project
 packages/      the host's cross compiler, and the SCons of its PlatformIO
 python.json    the interpreter that has Ember
 
@@ -23,9 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from ember import __version__, boards, paths
-from ember.boards import Board, uart
+from ember.boards import Board
+from ember.boards.keys import console
 from ember.packaging import manifests, sources
-from ember.toolchain import consoles, emulator, linker, tools
+from ember.toolchain import emulator, libraries, linker, tools
 
 _PREFIX = "arm-none-eabi-"
 _PORT = "ember_port_sources_cortexm"
@@ -48,17 +49,19 @@ print(d.get_core_dependencies()["tool-scons"])"""
 OWN = ("library", "platform", "packages")
 
 
-def write(folder: Path) -> None:
-    """Write the library, platform, packages and python.json into an empty `folder`."""
+def write(folder: Path, chosen: Sequence[Board] | None = None) -> None:
+    """Write the library, the platform of the `chosen` boards, or of all, the packages
+    and python.json into an empty `folder`."""
     library = paths.writable_folder(folder / "library")
     manifests.write(library, ["platformio"], sources.write_headers(library))
     words = {"VERSION": __version__, "LICENSE": manifests.LICENSE}
     platform = folder / "platform"
     manifests.expand(paths.platformio() / "platform", platform, words)
-    known = [boards.load(name) for name in known_boards()]
-    needed = {name for board in known for name in port_sources(board)}
+    if chosen is None:
+        chosen = [boards.load(name) for name in known_boards()]
+    needed = {name for board in chosen for name in port_sources(board)}
     _write_framework(platform / "framework", needed)
-    for board in known:
+    for board in chosen:
         _write_json(platform / "boards" / f"{board.name}.json", board_facts(board))
         script = platform / "framework" / "scripts" / f"{board.name}.ld"
         script.parent.mkdir(exist_ok=True)
@@ -81,7 +84,7 @@ def is_known(board: Board) -> bool:
 
 
 def has_scons(folder: Path) -> bool:
-    """Whether PlatformIO's SCons is installed, so that nothing is downloaded."""
+    """Whether PlatformIO's SCons is installed, so that none has to be downloaded."""
     return (folder / "packages" / "tool-scons" / "package.json").is_file()
 
 
@@ -130,8 +133,8 @@ def port_sources(board: Board) -> list[str]:
     assert assignment is not None
     names = assignment[1].split()
     if board.console == "uart" and board.uart is not None:
-        line = uart.console(board.uart, board.port)
-        names = [name for name in names if not consoles.is_semihosting(name)]
+        line = console(board.uart, board.port)
+        names = [name for name in names if not libraries.is_semihosting(name)]
         names += [source.relative_to(port).as_posix() for source in line]
     return names
 
@@ -201,7 +204,7 @@ def ini(chosen: Sequence[Board], model: str, *, with_scons: bool) -> str:
     """A platformio.ini with an environment for each board."""
     scons = "  platformio/tool-scons@symlink://.ember/packages/tool-scons"
     lines = [
-        "; `ember platformio` generates .ember/ for this computer",
+        "; `ember platformio` generates .ember/ for this host",
         "[env]",
         "platform = symlink://.ember/platform",
         "framework = ember",

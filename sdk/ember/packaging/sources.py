@@ -20,13 +20,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ember import __version__, paths
-from ember import model as models
 from ember.boards import Board, Role, isa
-from ember.build import choosing, jobs, packing
-from ember.build.advice import fitting
-from ember.build.jobs import Options
 from ember.errors import SdkError
-from ember.toolchain import closure, linker, parts
+from ember.firmware.advice import refusal
+from ember.firmware.jobs import Options
+from ember.firmware.pipeline import Pipeline
+from ember.toolchain import linker, parts
 
 RECORD = "ember.json"
 _READ_ONLY: tuple[Role, ...] = ("vectors", "code", "rodata", "weights")
@@ -39,21 +38,21 @@ def write(
 ) -> list[str]:
     """Fill an empty folder and return the names of its C sources, relative to src/."""
     check_code(options)
-    read = tuple(models.read(path) for path in files)
-    job = jobs.make(read, library_board(board), options, None)
-    chosen = choosing.choose(job)
+    pipeline = Pipeline.read(files, library_board(board), options)
+    job = pipeline.job
+    pipeline.check()  # SdkError before the folder is touched
     paths.writable_folder(folder)
     with tempfile.TemporaryDirectory(prefix="ember-sources-") as temporary:
         place = Path(temporary)
-        packed = packing.pack(place, job, fitting.place(job, chosen, board))
+        packed = pipeline.pack(place, refusal.placed(pipeline, board))
         texts = _generated(place / "4-package")
         core = sorted((paths.runtime() / "src").glob("*.c"))
         app = paths.runtime() / "app"
         core += [app / "model.c", app / "model_loaded.c"]
         port = paths.runtime() / "port"
         core += [port / "weak.c", port / "read_line.c"]
-        ours = [*core, *parts.sources(job.board, closure.names(texts.values()))]
-        for file in [*ours, *closure.headers([*ours, *public_headers()])]:
+        ours = [*core, *parts.sources(job.board, parts.names(texts.values()))]
+        for file in [*ours, *parts.headers([*ours, *public_headers()])]:
             texts[_place(file)] = file.read_text(encoding="utf-8")
         for file in options.rules.known.user_sources(packed.kernels):
             texts[f"user/{file.name}"] = file.read_text("utf-8", "surrogateescape")
@@ -64,7 +63,7 @@ def write(
     facts = {
         "version": __version__,
         "board": board.name,
-        "models": [model.name for model in read],
+        "models": [model.name for model in job.models],
         "include": "src",
         "sources": [f"src/{name}" for name in sources],
     }
@@ -140,7 +139,7 @@ def public_headers() -> list[Path]:
 
 
 def _place(file: Path) -> str:
-    for folder in closure.include_folders():
+    for folder in parts.include_folders():
         if folder != paths.root() and folder in file.parents:
             return file.relative_to(folder).as_posix()
     return file.relative_to(paths.root()).as_posix()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import NamedTuple, Self
 
 from ember.model import Model
-from ember.plan.passes.outcome import PassOutcome
+from ember.plan.passes import PassOutcome
 from ember.plan.replan import Replanned
 from ember.plan.rows import row_regions
 from ember.program import Method, Program
@@ -19,15 +19,15 @@ from ember.select.selection import Selection
 
 @dataclass(frozen=True)
 class Improved(Model):
-    """A model after passes, with its memory planned anew and nothing unused."""
+    """A model after passes, with its memory planned again and nothing unused."""
 
-    stock: Program | None = None  # as it was read; None: nothing was planned anew
+    stock: Program | None = None  # as it was read; None: it has its exporter's plan
     replanned: Mapping[str, Replanned] = field(default_factory=dict)  # by method
     # By method: the index that each instruction had in the program as it was read.
     origins: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     passes: tuple[PassOutcome, ...] = ()
-    pass_seconds: float = 0.0  # what they took of this process
-    # Weights that lie in the image as kernels read them: bytes, by name.
+    pass_seconds: float = 0.0  # CPU time of the passes
+    # Weights that are packed in the image as kernels read them: bytes, by name.
     packed: Mapping[str, int] = field(default_factory=dict)
 
     @property

@@ -14,23 +14,22 @@ from typing import Any
 
 from ember.boards import Board, Memory, Role
 from ember.errors import SdkError, problem_list
-from ember.kernels.rules import Rules
 from ember.model.steering import Steering
-from ember.plan import copies, costs
-from ember.plan.copies import Copy
+from ember.plan import placements, regions, room
 from ember.plan.improved import Chosen, Improved
-from ember.plan.offsets import Buffer, Moments
 from ember.plan.offsets import spread as search
-from ember.plan.regions import Home, Homes, room, wanted
-from ember.plan.relocate import Ids
-from ember.plan.replan import PlacedStorage
+from ember.plan.offsets.buffers import Buffer, Moments
+from ember.plan.placements import Copy
+from ember.plan.replan import Ids, PlacedStorage
+from ember.plan.room import Home, Homes
 from ember.plan.traffic import Traffic
 from ember.plan.uses import RefusedError, Region, Use
+from ember.select.rules import Rules
 
 _STACK_PART = 8  # reads of tensors for three of the stack, and one write of it
 _EVEN = 64  # costs are kept in integers, above ties
 _SLACK = 1024  # bytes that a file may grow by when constants become states
-_FREE_PART = 4  # copies leave a quarter of the application's memory alone
+_FREE_PART = 4  # copies leave a quarter of the application's memory free
 
 
 class NoRoomByRulesError(SdkError):
@@ -116,7 +115,7 @@ class _Spreader:
             memory.name: {"accessed": 0, "cycles": 0} for memory in self.memories
         }
         self.accessed: dict[str, int] = {}  # bytes, by class
-        self.pieces: list[costs.CostPiece] = []
+        self.pieces: list[placements.CostPiece] = []
         self.copies: list[Copy] = []
         self.groups = steering.groups([model for model, _ in pairs])
         # Bytes by memory that each group has.
@@ -139,7 +138,7 @@ class _Spreader:
         asked = self.steering
         homes = Homes(self.homes, asked.reserve, asked.forbid, self.groups)
         facts = {"memories": self.costs, "classes": self.accessed}
-        facts |= {"placements": costs.to_json(self.pieces)}
+        facts |= {"placements": placements.costs_to_json(self.pieces)}
         return Spread(pairs, homes, facts, tuple(self.copies))
 
     # ---- what there is -----------------------------------------------------------
@@ -153,7 +152,7 @@ class _Spreader:
         return frozenset(names)
 
     def _home_of_model(self, number: int, model: Improved) -> None:
-        size = wanted.model_bytes(model) + _SLACK
+        size = regions.model_bytes(model) + _SLACK
         allowed = self._allowed("weights", ())
         wish = self.steering.place.get("constants", ())
         preferred = [wished for wished in wish if wished in allowed]
@@ -303,8 +302,8 @@ class _Spreader:
         *,
         copies: bool,
     ) -> search.Assignment:
-        """With `copies`, constants may also lie in the application's memory, but then
-        a part of it stays free. `common` is room that the method may use again."""
+        """With `copies`, constants may also be in the application's memory, but then a
+        part of it stays free. `common` is room that the method may use again."""
         data = self.board.memories_for("data")[0].name
         free = {name: size + common.get(name, 0) for name, size in self.room.items()}
         if copies:
@@ -384,7 +383,7 @@ class _Spreader:
         places = home.name, memory.name
         method = use.model.program.method(name)
         assert method is not None
-        return copies.of(use.model.name, method, part.constant, places, cycles)
+        return placements.copied(use.model.name, method, part.constant, places, cycles)
 
     def _settle(
         self, home: Region, memory: int, size: int, parts: Sequence[Movable]
@@ -403,7 +402,9 @@ class _Spreader:
         able = [other for other in self.memories if other.name in part.allowed]
         cycles = {other.name: _cycles(part.traffic, other) for other in (memory, *able)}
         size, accessed = part.buffer.size, part.traffic.bytes
-        self.pieces.append(costs.CostPiece(kind, memory.name, size, accessed, cycles))
+        self.pieces.append(
+            placements.CostPiece(kind, memory.name, size, accessed, cycles)
+        )
 
 
 def _cost(accesses: Traffic, memory: Memory, position: int = 0) -> int:

@@ -31,7 +31,7 @@ _TOP = 8  # tensors that make a peak
 def of_all(
     pairs: Iterable[tuple[Improved, Method]], known: KernelList
 ) -> list[dict[str, Any]]:
-    """The methods of packed models that were planned anew, as JSON."""
+    """The methods of packed models that the SDK planned, as JSON."""
     planned = ((model, model.replanned.get(method.name)) for model, method in pairs)
     return [_of(model, plan, known) for model, plan in planned if plan is not None]
 

@@ -11,19 +11,16 @@ from dataclasses import replace
 
 from ember import program
 from ember.boards import Board, Role
-from ember.kernels.rules import Rules
 from ember.plan import check as plan_check
-from ember.plan import effects, own_scratch, traffic
+from ember.plan import effects, regions, traffic
 from ember.plan.improved import Chosen, Improved
-from ember.plan.regions import wanted
-from ember.plan.relocate import Places, relocate
-from ember.plan.replan import Replanned
+from ember.plan.replan import Places, Replanned, relocate, trimmed
 from ember.plan.traffic import Traffic
-from ember.plan.trim import trimmed
 from ember.program import Method, types
 from ember.program.remembered import remembered
 from ember.program.types import ALIGN, VIEWS
 from ember.select import selection
+from ember.select.rules import Rules
 from ember.select.selection import Examined, Selection
 
 Region = tuple[int, str]  # the number of its model, and its name
@@ -60,7 +57,7 @@ class Use:
             sizes = {call.instruction: call.scratch for call in needs.calls}
             kernels = {c.instruction: c.kernel for c in needs.calls if c.kernel}
             self.traffic[method.name] = traffic.of(method, self.known, kernels, sizes)
-            scratch_of = own_scratch.covered(method)
+            scratch_of = effects.scratch_of(method)
             for index, kernel in kernels.items():
                 size = sizes[index]
                 used = traffic.of_scratch(method, self.known, kernel, index, size)
@@ -81,7 +78,7 @@ class Use:
 
     def prefix(self, name: str) -> str:
         names = [method.name for method in self.chosen.methods]
-        return wanted.prefixes(self.chosen.methods)[names.index(name)]
+        return regions.prefixes(self.chosen.methods)[names.index(name)]
 
     def replanned(self, name: str) -> Replanned:
         return self.model.replanned[name]
@@ -99,19 +96,19 @@ class Use:
             reads = Traffic({4: self.total(method.name) // _ARENA_PART})
             yield home, "method", "arena", size, reads
             yield from self._lent(
-                method, "input", wanted.unbound_inputs(method, caller_io)
+                method, "input", regions.unbound_inputs(method, caller_io)
             )
-            outputs = wanted.unbound_outputs(method, caller_io)
+            outputs = regions.unbound_outputs(method, caller_io)
             yield from self._lent(method, "output", outputs)
             yield from self._kept(method)
-        shared = wanted.shared_memories(self.model, self.chosen.methods)
+        shared = regions.shared_memories(self.model, self.chosen.methods)
         for number, size in shared.items():
             home = (self.number, f"shared_planned_{number}")
             yield home, "planned", "activations", size, traffic.words(size)
 
     def _kept(self, method: Method) -> Iterable[Block]:
-        """Memories of a method alone that are not planned anew."""
-        shared = wanted.shared_memories(self.model, self.chosen.methods)
+        """Memories that only one method uses and that were not packed."""
+        shared = regions.shared_memories(self.model, self.chosen.methods)
         for number, size in enumerate(method.planned_sizes):
             packed = self.replanned(method.name).packed
             if number > 0 and number not in packed and number not in shared:
@@ -131,8 +128,8 @@ class Use:
             yield home, "io", f"{kind}s", max(value.nbytes, 1), used
 
     def constants(self, name: str) -> dict[int, Traffic]:
-        """By data, those that nothing but kernels of the method touches; none where
-        nothing would copy them."""
+        """By data, the constants that only kernels of the method touch; none in a
+        prepared method, which copies none."""
         if self.chosen.prepared:
             return {}
         of_constants: dict[int, Traffic] = {}

@@ -3,12 +3,13 @@
     model = program.read(Path("model.pte"))
     Path("copy.pte").write_bytes(program.write(model))
 
-The only package that knows how a program lies in a file. `problems` says what
-contradicts itself in a program that was made or changed in Python.
+The only package that knows the format of a program's file. `problems` lists the
+contradictions of a program that was made or changed in Python.
 """
 
 from ember.program.check import problems
 from ember.program.reader import parse, read
+from ember.program.segments import Layout, NamedData, Segment
 from ember.program.types import (
     Allocation,
     Bool,
@@ -28,23 +29,19 @@ from ember.program.types import (
     IntList,
     JumpFalseCall,
     KernelCall,
-    Layout,
     Method,
     MoveCall,
-    NamedData,
     Null,
     Operator,
     OptionalTensorList,
     PlannedDevice,
     Program,
-    Segment,
     String,
     Tensor,
     TensorList,
     Value,
 )
-from ember.program.writer import content, write
-from ember.program.written import layout_of, read_back
+from ember.program.writer import content, layout_of, read_back, write
 
 __all__ = [
     "Allocation",

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from ember import files
 from ember.errors import SdkError, problem_list
-from ember.files import flat, schema, tensors
+from ember.files import flat, flat_writer, schema, tensors
 from ember.files.flat import Record
 from ember.files.tensors import Array, DType
 from ember.program.types import Bool, Double, Int
 
 VERSION = 2
 _MOST_DIMENSIONS = 255
+_MARK, _TOLERANCE = b"EMTL", struct.Struct("<4sdd")
 _DAMAGED = "the file is damaged or truncated: export or copy it again"
+
+__all__ = ["Bundle", "BundledCase", "BundledTensor", "Suite", "parse", "read", "write"]
 
 
 @dataclass(frozen=True)
 class BundledTensor:
+    """A tensor of a test case: an input, or an expected output."""
+
     dtype: DType
     sizes: tuple[int, ...]
     dim_order: tuple[int, ...]
@@ -50,6 +57,8 @@ Value = BundledTensor | Int | Bool | Double
 
 @dataclass(frozen=True)
 class BundledCase:
+    """One execution's inputs and expected outputs, in the method's order."""
+
     inputs: tuple[Value, ...]
     outputs: tuple[Value, ...]  # expected
 
@@ -59,21 +68,27 @@ Case = BundledCase
 
 @dataclass(frozen=True)
 class Suite:
+    """The test cases of a method."""
+
     method: str
     cases: tuple[BundledCase, ...]
 
 
 @dataclass(frozen=True)
 class Bundle:
+    """A program and its test cases."""
+
     program: bytes  # of a .pte
     suites: tuple[Suite, ...]
     version: int = VERSION
+    tolerance: tuple[float, float] | None = None  # rtol and atol, if it states them
 
     def suite(self, method: str) -> Suite | None:
         return next((suite for suite in self.suites if suite.method == method), None)
 
 
 def read(path: Path) -> Bundle:
+    """The bundle in a file; SdkError when it is missing, damaged or something else."""
     return parse(files.read(path), str(path))
 
 
@@ -90,10 +105,22 @@ def parse(data: bytes, what: str = "the bundled program") -> Bundle:
     )
     if problems:
         raise SdkError(problem_list(f"{what} contradicts itself", problems), _DAMAGED)
-    return Bundle(record["program"], suites, record["version"])
+    stated = _stated_tolerance(data, what)
+    return Bundle(record["program"], suites, record["version"], stated)
+
+
+def _stated_tolerance(data: bytes, what: str) -> tuple[float, float] | None:
+    """What the file ends with, if Ember wrote it: ExecuTorch's format has no place."""
+    if data[-_TOLERANCE.size :][: len(_MARK)] != _MARK:
+        return None
+    _, rtol, atol = _TOLERANCE.unpack(data[-_TOLERANCE.size :])
+    if not (math.isfinite(rtol) and math.isfinite(atol) and min(rtol, atol) >= 0):
+        raise SdkError(f"{what} states an impossible tolerance", _DAMAGED)
+    return rtol, atol
 
 
 def write(bundle: Bundle) -> bytes:
+    """The bytes of a .bpte."""
     record = {
         "version": bundle.version,
         "method_test_suites": [
@@ -113,7 +140,10 @@ def write(bundle: Bundle) -> bytes:
         ],
         "program": bundle.program,
     }
-    return flat.write(record, schema.BUNDLED_PROGRAM, schema.BUNDLE_ID).data
+    data = flat_writer.write(record, schema.BUNDLED_PROGRAM, schema.BUNDLE_ID).data
+    if bundle.tolerance is None:
+        return data
+    return data + _TOLERANCE.pack(_MARK, *bundle.tolerance)
 
 
 def _suite(index: int, record: Record, problems: list[str]) -> Suite:

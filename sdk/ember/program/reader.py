@@ -1,4 +1,7 @@
-"""The bytes of an ET12 file -> `Program`, checked."""
+"""The bytes of an ET12 file -> `Program`, checked.
+
+Each table of the FlatBuffer becomes the dataclass of its kind.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,47 @@ from typing import TypeVar
 
 from ember import files
 from ember.errors import SdkError, problem_list
-from ember.files import flat, schema, segments
+from ember.files import flat, schema, tensors
 from ember.files.flat import Record
-from ember.files.segments import Data
-from ember.program import check, header, records
-from ember.program.cut import Segments
-from ember.program.header import Header
+from ember.files.tensors import Data, DType
+from ember.program import check
+from ember.program.segments import (
+    DAMAGED,
+    Header,
+    Layout,
+    NamedData,
+    Segments,
+    read_header,
+)
 from ember.program.types import (
+    Allocation,
+    Bool,
+    BoolList,
     Chain,
     CompileSpec,
+    Containers,
     Delegate,
+    DelegateCall,
+    Double,
+    DoubleList,
+    ExtraInfo,
+    Frame,
     FreeCall,
     Instruction,
-    Layout,
+    Int,
+    IntList,
+    JumpFalseCall,
+    KernelCall,
     Method,
-    NamedData,
+    MoveCall,
     Null,
     Operator,
+    OptionalTensorList,
     PlannedDevice,
     Program,
+    String,
+    Tensor,
+    TensorList,
     Value,
 )
 
@@ -44,11 +69,11 @@ class Faulty:
 
 def _value(record: Record) -> Value | Faulty:
     """Of an EValue."""
-    return _made(record["val"], records.VALUES)
+    return _made(record["val"], _VALUES)
 
 
 def _instruction(record: Record) -> Instruction | Faulty:
-    return _made(record["instr_args"], records.INSTRUCTIONS)
+    return _made(record["instr_args"], _INSTRUCTIONS)
 
 
 def _made(
@@ -57,7 +82,7 @@ def _made(
     if tagged is None:
         return Faulty("has no kind")
     kind, content = tagged
-    missing = [key for key in records.REQUIRED.get(kind, ()) if content[key] is None]
+    missing = [key for key in _REQUIRED.get(kind, ()) if content[key] is None]
     if missing:
         return Faulty(f"({kind}): its {missing[0]} is missing")
     if kind == "Tensor" and len(content["sizes"]) > _MOST_DIMENSIONS:
@@ -81,16 +106,16 @@ def parse(data: bytes, what: str = "the program") -> Program:
     then all contradictions are listed.
     """
     files.expect(data, files.Kind.PROGRAM, what)
-    start = header.read(data, what)
+    header = read_header(data, what)
     record = flat.read(
-        memoryview(data)[: start.flat_size], schema.PROGRAM, what, makers=_MAKERS
+        memoryview(data)[: header.flat_size], schema.PROGRAM, what, makers=_MAKERS
     )
-    reader = _Reader(data, start, record)
+    reader = _Reader(data, header, record)
     program = reader.program()
     problems = reader.problems or check.problems(program)
     if problems:
         raise SdkError(
-            problem_list(f"{what} contradicts itself", problems), hint=header.DAMAGED
+            problem_list(f"{what} contradicts itself", problems), hint=DAMAGED
         )
     return program
 
@@ -156,7 +181,7 @@ class _Reader:
                 )
                 for buffer in record["non_const_buffer_device"] or ()
             ),
-            containers=records.containers(record["container_meta_type"]),
+            containers=_containers(record["container_meta_type"]),
         )
 
     def _sound(self, where: str, read: Made | Faulty, instead: Made) -> Made:
@@ -179,7 +204,7 @@ class _Reader:
             outputs=record["outputs"] or (),
             stacktrace=None
             if trace is None
-            else tuple(records.frames(frame_list) for frame_list in trace),
+            else tuple(_frames(frame_list) for frame_list in trace),
         )
 
     def _delegate(self, where: str, record: Record) -> Delegate:
@@ -278,6 +303,101 @@ class _Reader:
             segment_base=header.base if header.base < len(self._data) else 0,
             segments=listed,
             inline_constants=bool(self._record["constant_buffer"]),
-            segment_alignment=segments.alignment_of(edges, 128),
-            constant_alignment=segments.alignment_of(gaps, 16),
+            segment_alignment=tensors.alignment_of(edges, 128),
+            constant_alignment=tensors.alignment_of(gaps, 16),
         )
+
+
+# ---- tables of the FlatBuffer --------------------------------------------------------
+
+
+def _allocation(record: Record | None) -> Allocation | None:
+    if record is None:
+        return None
+    offset = record["memory_offset_high"] << 32 | record["memory_offset_low"]
+    return Allocation(memory_id=record["memory_id"], offset=offset)
+
+
+def _extra(record: Record | None) -> ExtraInfo | None:
+    if record is None:
+        return None
+    return ExtraInfo(
+        mutable_segment=record["mutable_data_segments_idx"],
+        name=record["fully_qualified_name"],
+        external=record["location"] == 1,
+        device_type=record["device_type"],
+        device_index=record["device_index"],
+    )
+
+
+def _tensor(record: Record) -> Tensor:
+    return Tensor(
+        dtype=DType(record["scalar_type"]),
+        sizes=record["sizes"],
+        dim_order=tuple(record["dim_order"]),
+        data_index=record["data_buffer_idx"],
+        allocation=_allocation(record["allocation_info"]),
+        dynamism=schema.DYNAMISM.members[record["shape_dynamism"]],
+        extra=_extra(record["extra_tensor_info"]),
+        storage_offset=record["storage_offset"],
+        requires_grad=record["requires_grad"],
+        layout=record["layout"],
+    )
+
+
+_VALUES: dict[str, Callable[[Record], Value]] = {
+    "Null": lambda _: Null(),
+    "Int": lambda record: Int(record["int_val"]),
+    "Bool": lambda record: Bool(record["bool_val"]),
+    "Double": lambda record: Double(record["double_val"]),
+    "Tensor": _tensor,
+    "String": lambda record: String(record["string_val"]),
+    "IntList": lambda record: IntList(record["items"]),
+    "DoubleList": lambda record: DoubleList(record["items"]),
+    "BoolList": lambda record: BoolList(record["items"]),
+    "TensorList": lambda record: TensorList(record["items"]),
+    "OptionalTensorList": lambda record: OptionalTensorList(record["items"]),
+}
+
+_INSTRUCTIONS: dict[str, Callable[[Record], Instruction]] = {
+    "KernelCall": lambda fields: KernelCall(fields["op_index"], fields["args"]),
+    "DelegateCall": lambda fields: DelegateCall(
+        fields["delegate_index"], fields["args"]
+    ),
+    "MoveCall": lambda fields: MoveCall(fields["move_from"], fields["move_to"]),
+    "JumpFalseCall": lambda fields: JumpFalseCall(
+        fields["cond_value_index"], fields["destination_instruction"]
+    ),
+    "FreeCall": lambda fields: FreeCall(fields["value_index"]),
+}
+
+# What must be in a table, though the format lets it be absent.
+_REQUIRED = {
+    "Tensor": ("sizes", "dim_order"),
+    "String": ("string_val",),
+    "IntList": ("items",),
+    "DoubleList": ("items",),
+    "BoolList": ("items",),
+    "TensorList": ("items",),
+    "OptionalTensorList": ("items",),
+    "KernelCall": ("args",),
+    "DelegateCall": ("args",),
+}
+
+
+def _containers(record: Record | None) -> Containers | None:
+    if record is None:
+        return None
+    return Containers(record["encoded_inp_str"] or "", record["encoded_out_str"] or "")
+
+
+def _frames(record: Record) -> tuple[Frame, ...]:
+    return tuple(
+        Frame(
+            filename=frame["filename"] or "",
+            line=frame["lineno"],
+            name=frame["name"] or "",
+            context=frame["context"] or "",
+        )
+        for frame in record["items"] or ()
+    )

@@ -1,6 +1,6 @@
-"""A frozen record and a question become the answer, found once, kept with the record.
+"""A frozen record and a question become the answer, computed once and kept with it.
 
-It goes when the record goes; what replace() makes has none.
+The answer goes when the record goes; a copy by replace() starts without answers.
 """
 
 from __future__ import annotations
@@ -23,5 +23,5 @@ def remembered(
 
 
 def forget(record: Any) -> None:
-    """Give the memory of answers back that nobody is expected to ask for again."""
+    """Frees the memory of answers that are not expected to be asked for again."""
     record.__dict__.pop(_PLACE, None)

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files import tensors
-from ember.files.segments import Data
-from ember.files.tensors import DType
+from ember.files.tensors import Data, DType
+from ember.program.segments import Layout, NamedData
 
 ALIGN = 16  # EMBER_ALIGN: bytes, of what a plan places
 VIEWS = frozenset({"executorch_prim::et_view.default"})  # outputs point to inputs
@@ -25,16 +25,20 @@ VIEWS = frozenset({"executorch_prim::et_view.default"})  # outputs point to inpu
 
 @dataclass(frozen=True, slots=True)
 class Null:
-    pass
+    """None: an optional argument that is absent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Int:
+    """A constant integer (64 bits), or one that an instruction computes."""
+
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class Bool:
+    """A constant boolean, or one that an instruction computes."""
+
     value: bool
 
 
@@ -59,6 +63,8 @@ class Double:
 
 @dataclass(frozen=True, slots=True)
 class String:
+    """A constant string, in UTF-8."""
+
     value: str
 
 
@@ -86,16 +92,22 @@ class DoubleList:
 
 @dataclass(frozen=True, slots=True)
 class BoolList:
+    """Constant booleans, stored in the list itself."""
+
     items: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TensorList:
+    """Tensors, by their value indices."""
+
     items: tuple[int, ...]  # value indices
 
 
 @dataclass(frozen=True, slots=True)
 class OptionalTensorList:
+    """Tensors, by their value indices, any of which may be None."""
+
     items: tuple[int, ...]  # value indices, -1 is None
 
 
@@ -120,6 +132,8 @@ class ExtraInfo:
 
 @dataclass(frozen=True, slots=True)
 class Tensor:
+    """Dtype, shape and layout of a tensor, and where its data comes from."""
+
     dtype: DType
     sizes: tuple[int, ...]  # upper bounds when the shape is dynamic
     dim_order: tuple[int, ...]  # dimensions, outermost in memory first
@@ -207,30 +221,45 @@ Value = (
 
 @dataclass(frozen=True, slots=True)
 class KernelCall:
+    """Calls an operator's kernel."""
+
     op_index: int  # into Method.operators
     args: tuple[int, ...]  # schema order with outs, then the return once more
+
+    @property
+    def result(self) -> int:
+        """The value that it returns; of an operator without a return, the last one."""
+        return self.args[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class DelegateCall:
+    """Has a backend execute a delegate."""
+
     delegate_index: int  # into Method.delegates
     args: tuple[int, ...]  # inputs, then outputs
 
 
 @dataclass(frozen=True, slots=True)
 class MoveCall:
+    """Copies a value to another."""
+
     move_from: int
     move_to: int
 
 
 @dataclass(frozen=True, slots=True)
 class JumpFalseCall:
+    """Continues at `target` if the condition is false."""
+
     condition: int
     target: int  # instruction index; the number of instructions is the end
 
 
 @dataclass(frozen=True, slots=True)
 class FreeCall:
+    """Ends the life of a tensor's memory."""
+
     value: int
 
 
@@ -249,6 +278,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class Chain:
+    """Instructions in order, as the exporter's list of a method."""
+
     instructions: tuple[Instruction, ...]
     inputs: tuple[int, ...] = ()
     outputs: tuple[int, ...] = ()
@@ -274,6 +305,8 @@ class Chain:
 
 @dataclass(frozen=True)
 class Operator:
+    """An operator that kernels compute, as PyTorch names it."""
+
     name: str  # such as aten::add
     overload: str  # such as out
 
@@ -285,12 +318,16 @@ class Operator:
 
 @dataclass(frozen=True)
 class CompileSpec:
+    """An option that a backend was given at export."""
+
     key: str
     value: bytes
 
 
 @dataclass(frozen=True)
 class Delegate:
+    """A part of the graph that a backend computes, with the payload it reads."""
+
     id: str  # backend id
     data: bytes
     inline: bool = False  # inside the FlatBuffer instead of a segment
@@ -299,6 +336,8 @@ class Delegate:
 
 @dataclass(frozen=True)
 class PlannedDevice:
+    """The device that one of a method's planned buffers belongs to."""
+
     buffer_index: int
     device_type: int
     device_index: int
@@ -314,6 +353,8 @@ class Containers:
 
 @dataclass(frozen=True)
 class Method:
+    """An entry point of a program: its values, its instructions and its memory."""
+
     name: str
     values: tuple[Value, ...]
     inputs: tuple[int, ...]  # value indices
@@ -414,45 +455,21 @@ class Method:
                     yield value
 
 
-# ---- the program -------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class NamedData:
-    key: str
-    data: Data
-
-
-@dataclass(frozen=True)
-class Segment:
-    offset: int  # from the start of the segments
-    size: int
-    use: str  # what it holds, for people
-
-
-@dataclass(frozen=True)
-class Layout:
-    """How a program lay in its file; `write` keeps the alignments and the order."""
-
-    has_header: bool = False
-    file_size: int = 0
-    flatbuffer_size: int = 0  # with the header
-    segment_base: int = 0
-    segments: tuple[Segment, ...] = ()
-    inline_constants: bool = False  # an old file: constants inside the FlatBuffer
-    segment_alignment: int = 128
-    constant_alignment: int = 16
-    payloads_last: tuple[str, ...] = ()  # of methods, asked for: behind all else
-
-
 @dataclass(frozen=True)
 class Program:
+    """All that a .pte contains."""
+
     methods: tuple[Method, ...]
     constants: tuple[Data, ...] = (b"",)  # by Tensor.data_index; [0] is unused
     mutable_data: tuple[tuple[Data, ...], ...] = ()  # by segment, then data_index
     named_data: tuple[NamedData, ...] = ()
     version: int = 0
     layout: Layout = field(default=Layout(), compare=False, repr=False)
+    # Argument lists of calls in its file that are not those of their operators, which
+    # calls have here (kernels/schemas.py): operator, number.
+    earlier: frozenset[tuple[str, int]] = field(
+        default=frozenset(), compare=False, repr=False
+    )
 
     def method(self, name: str) -> Method | None:
         return next((method for method in self.methods if method.name == name), None)
@@ -478,6 +495,5 @@ class Program:
     def unused_constants(self) -> tuple[int, ...]:
         """Data indices of the constants that no instruction uses."""
         used = self.used_constants()
-        return tuple(
-            index for index in range(1, len(self.constants)) if index not in used
-        )
+        every = range(1, len(self.constants))
+        return tuple(index for index in every if index not in used)

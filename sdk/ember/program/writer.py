@@ -1,4 +1,7 @@
-"""`Program` -> the bytes of an ET12 file that ExecuTorch loads."""
+"""`Program` -> the bytes of an ET12 file that ExecuTorch loads.
+
+The bytes are read back once, as the check of a program's plan uses what its file says.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,12 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ember.files import flat, schema
+from ember.files import flat_writer, schema
 from ember.files.flat import Record
-from ember.files.segments import Data, SegmentLayout, align_up, place
+from ember.files.tensors import Data, SegmentLayout, align_up, place
+from ember.program.reader import parse
 from ember.program.remembered import remembered
+from ember.program.segments import Layout
 from ember.program.types import (
     Bool,
     BoolList,
@@ -93,7 +98,7 @@ def write(
         {"offset": offset, "size": sum(map(len, blob))}
         for offset, blob in zip(stored.offsets, blobs.segments, strict=True)
     ]
-    written = flat.write(
+    written = flat_writer.write(
         record,
         schema.PROGRAM,
         schema.PROGRAM_ID,
@@ -142,7 +147,9 @@ def _before_payloads(program: Program) -> Iterator[Data]:
             )
 
 
-def _with_header(written: flat.Written, stored: SegmentLayout, alignment: int) -> bytes:
+def _with_header(
+    written: flat_writer.Written, stored: SegmentLayout, alignment: int
+) -> bytes:
     """Insert the header behind the identifier and append the segments."""
     header_size = align_up(_HEADER.size, written.align)
     flat_size = len(written.data) + header_size
@@ -166,7 +173,7 @@ def _mutable(program: Program, blobs: _Blobs) -> list[Record] | None:
     for pieces in program.mutable_data:
         placed = place(
             ((piece,) for piece in pieces), 1
-        )  # copied at load, so not aligned
+        )  # copied at load, so unaligned
         index = blobs.add(placed.pieces)
         segments.append({"segment_index": index, "offsets": placed.offsets})
     return segments or None
@@ -320,3 +327,22 @@ def _instruction(instruction: Instruction) -> tuple[str, Record]:
         case FreeCall(value):
             record = {"value_index": value}
     return type(instruction).__name__, record
+
+
+# ---- read back -----------------------------------------------------------------------
+
+
+def read_back(program: Program) -> Program:
+    """The program as a reader of its file finds it; raises SdkError if that contradicts
+    itself."""
+    parsed = parse(content(program))
+    remembered(program, _LAYOUT, lambda: parsed.layout)
+    return parsed
+
+
+def layout_of(program: Program) -> Layout:
+    """The layout of the program's file."""
+    return remembered(program, _LAYOUT, lambda: parse(content(program)).layout)
+
+
+_LAYOUT = "layout"

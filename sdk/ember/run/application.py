@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from ember import boards, build
+from ember import boards
 from ember.boards import Board
-from ember.build import jobs
-from ember.build import project as projects
 from ember.errors import SdkError
+from ember.firmware import build, jobs
+from ember.firmware import project as projects
 from ember.run import attached, once
 from ember.toolchain import elf, emulator
 from ember.toolchain.elf import Elf
@@ -60,7 +60,7 @@ def of_app(order: once.Order) -> tuple[Board, Path]:
     emulator.need_runner(boards.load(target))
     jobs.app_of(order.app)
     models = plans.models_or([order.model] if order.model else [])
-    built = build.build(
+    built = build(
         models,
         target,
         out=order.out,
@@ -87,7 +87,7 @@ def _check(file: Elf, board: Board) -> None:
 
 
 def _machine_of(board: Board) -> int | None:
-    """The EM_* of its programs; None: this computer's, which tells by itself."""
+    """The EM_* of its programs; None: the host's, which is known when it runs."""
     if board.port == "host":
         return elf.read(Path(sys.executable).resolve()).machine
     if board.port == "linux_user":
@@ -154,10 +154,10 @@ def _misplaced(file: Elf, board: Board) -> str | None:
     if not board.has_script:
         return None
     for section in file.sections:
-        known = any(
+        is_placed = any(
             memory.base <= section.address < memory.end for memory in board.memories
         )
-        if section.in_memory and section.in_file and section.size and not known:
+        if section.in_memory and section.in_file and section.size and not is_placed:
             return (
                 f"its {section.name} is at {section.address:#010x}, where {board.name}"
                 " has no memory: was it linked for another board?"

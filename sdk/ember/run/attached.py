@@ -1,7 +1,10 @@
 """Firmware runs with its console joined to ours: bytes in and text out, until its end.
 
-Semihosting and the serial port are both joined: firmware of others takes the one that
-it knows. One loop moves all bytes, without threads.
+Semihosting and the serial port are both joined, because firmware of others takes the
+one that it knows. One loop moves all bytes, without threads. Foreign firmware mostly
+loops in its fault handler without a word; the emulator's monitor shows where the core
+is, what its fault registers say and what the exception stacked, and that becomes the
+line that Ember's port logs.
 """
 
 from __future__ import annotations
@@ -9,6 +12,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import io
+import json
 import os
 import re
 import select
@@ -18,12 +22,11 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ember.boards import Board
 from ember.errors import SdkError
-from ember.hil import emulated
-from ember.run import stuck
+from ember.hil.line import server
 from ember.toolchain import elf, emulator, tools
 from ember.toolchain.emulator import RunResult
 
@@ -99,7 +102,7 @@ class _Attached:
     process: subprocess.Popen[bytes]
     heard: dict[int, _Said]  # by the file that it comes from
     told: tuple[_Told, ...]
-    watch: stuck.Watch | None = None  # of a core whose faults can be seen
+    watch: Watch | None = None  # of a core whose faults can be seen
     explained: list[str] = field(default_factory=list)  # what it saw
 
     @property
@@ -172,7 +175,7 @@ class _Loop:
     def status(self) -> int:
         return self._attached.process.wait() if self._exit is None else self._exit
 
-    def _look(self, watch: stuck.Watch) -> None:
+    def _look(self, watch: Watch) -> None:
         self._looks = time.monotonic() + _SILENT_S
         line = watch.look()
         if line is not None:
@@ -278,7 +281,7 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
     names += ["monitor"] if board.port == "cortexm" else []
     end = _END if elf.read(firmware).symbol(_KNOWS_END) is not None else b""
     with contextlib.ExitStack() as stack:
-        lines = stack.enter_context(emulated.server())
+        lines = stack.enter_context(server())
         words = _command(board, firmware, lines.address, names)
         process = stack.enter_context(_process(words, subprocess.PIPE))
         out, errors, into = process.stdout, process.stderr, process.stdin
@@ -290,7 +293,7 @@ def _machine(board: Board, firmware: Path, to: IO[str]) -> Iterator[_Attached]:
             line = lines.accept(process, lambda: _text(errors))
             stack.enter_context(line)
             if name == "monitor":
-                watch = stuck.Watch(line)
+                watch = Watch(line)
                 continue
             heard[line.fileno()] = _Said(to)
             opens = time.monotonic() + _QUIET_S
@@ -316,3 +319,100 @@ def _command(
 
 def _text(file: IO[bytes]) -> str:
     return file.read().decode("utf-8", "replace")
+
+
+# ---- fault handlers of others --------------------------------------------------------
+
+
+_FAULTS = range(3, 8)  # exceptions: hard, memory, bus, usage and secure fault
+_EXC_RETURN = 0xFFFFFF00  # of the link register in a handler, or above
+_ON_PROCESS_STACK = 1 << 2  # of it
+_LINK, _COUNTER = 5, 6  # words of a stacked frame
+_LOOKED_AT = 64  # words of the stack, for what a handler pushed
+_CFSR, _MMFAR, _BFAR = 0xE000ED28, 0xE000ED34, 0xE000ED38
+_MMFAR_VALID, _BFAR_VALID = 7, 15
+_SMALL_LOOP = 64  # bytes
+_ANSWER_S = 1.0
+_NAMED = re.compile(r"\b(R\d\d|XPSR)=([0-9a-f]{8})")
+_WORD = re.compile(r" 0x([0-9a-f]{8})")
+
+# Bits of CFSR and what they say, as runtime_c/port/cortexm/fault.c names them.
+_KINDS = {
+    **{0: "instruction-access", 1: "data-access", 3: "exception-return"},
+    **{4: "stack-overflow", 5: "lazy-fp-state", 8: "instruction-bus", 9: "data-bus"},
+    **{10: "data-bus-imprecise", 11: "exception-return", 12: "stack-overflow"},
+    **{13: "lazy-fp-state", 16: "undefined-instruction", 17: "invalid-state"},
+    **{18: "exception-return", 19: "coprocessor-off", 20: "stack-overflow"},
+    **{24: "unaligned-access", 25: "divide-by-zero"},
+}
+
+
+class Watch:
+    """Looks now and then, over the monitor that the emulator connected to us."""
+
+    def __init__(self, monitor: socket.socket) -> None:
+        self._monitor = monitor
+        self._last: int | None = None  # where the core was, in a fault handler
+        monitor.settimeout(_ANSWER_S)
+        self._lines = monitor.makefile("r", encoding="utf-8", errors="replace")
+        self.works = True
+        self._say("qmp_capabilities")
+
+    def look(self) -> str | None:
+        """The line of a fault, when the core is where it was, in a fault's handler."""
+        if not self.works:
+            return None
+        text = self._command("info registers")
+        registers = {name: int(word, 16) for name, word in _NAMED.findall(text)}
+        if registers.get("XPSR", 0) & 0x1FF not in _FAULTS:
+            self._last = None
+            return None
+        before, self._last = self._last, registers["R15"]
+        if before is None or abs(before - self._last) > _SMALL_LOOP:
+            return None
+        return self._line(registers)
+
+    def _line(self, registers: dict[str, int]) -> str:
+        (status,) = self._words(_CFSR, 1) or [0]
+        kinds = [kind for bit, kind in _KINDS.items() if status >> bit & 1]
+        address = 0
+        for valid, register in ((_MMFAR_VALID, _MMFAR), (_BFAR_VALID, _BFAR)):
+            if status >> valid & 1:
+                (address,) = self._words(register, 1) or [0]
+        frame = self._frame(registers)
+        link, counter = (frame[_LINK], frame[_COUNTER]) if frame else (0, 0)
+        return (
+            f"\nEMBER FAULT kind={(kinds or ['hard-fault'])[0]} address={address:#x}"
+            f" pc={counter:#x} lr={link & ~1:#x}\n"
+        )
+
+    def _frame(self, registers: dict[str, int]) -> Sequence[int]:
+        """What the exception stacked; empty, when it lies elsewhere."""
+        stack = self._words(registers["R13"], _LOOKED_AT)
+        words = [registers["R14"], *stack]
+        for at, word in enumerate(words):
+            if word >= _EXC_RETURN:
+                on_this = not word & _ON_PROCESS_STACK
+                return stack[at : at + 8] if on_this and len(stack) >= at + 8 else ()
+        return ()
+
+    def _words(self, at: int, count: int) -> list[int]:
+        text = self._command(f"x /{count}wx {at:#x}")
+        return [int(word, 16) for word in _WORD.findall(text)]
+
+    def _command(self, line: str) -> str:
+        said = self._say("human-monitor-command", {"command-line": line})
+        return said if isinstance(said, str) else ""
+
+    def _say(self, what: str, arguments: dict[str, Any] | None = None) -> Any:
+        """Its answer; None, when it has none: a core that waits for input holds it."""
+        order = {"execute": what, "arguments": arguments or {}}
+        try:
+            self._monitor.sendall(json.dumps(order).encode())
+            for line in self._lines:
+                answer = json.loads(line)
+                if "return" in answer:
+                    return answer["return"]
+        except (OSError, ValueError):
+            self.works = False
+        return None

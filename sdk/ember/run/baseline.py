@@ -2,26 +2,27 @@
 
 A baseline is a JSON file that a team keeps beside its models: for each board and case
 what the firmware took when it was stored. Counts of emulators are exact, so any growth
-is one.
+is a regression; the outcome of its case then fails.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-from ember import build
+from ember import files
 from ember.boards import Board
-from ember.cases import inputs, values
+from ember.cases import inputs
 from ember.cycles import estimate
 from ember.errors import SdkError
-from ember.files import documents
+from ember.firmware import Options, build
 from ember.run import run
 from ember.run.run import NodeRun, RunLog
 from ember.run.testing import Outcome
+from ember.toolchain import emulator
 
 _VERSION = 1
 _KEY = "ember_baseline"
@@ -87,13 +88,13 @@ Baseline = Mapping[str, Mapping[str, Figures]]  # by board and case
 
 def measure(
     outcome: Outcome,
-    options: build.Options,
+    options: Options,
     timeout_s: float | None = None,
     *,
     board: Board | None = None,
     out: Path | None = None,
 ) -> Figures:
-    """The figures of a case that passed: it is built alone, as for a product.
+    """The figures of a case that passed: it is built by itself, as for a product.
 
     `board` is what the outcome's name stands for, where that is none of Ember's; `out`
     the build folder.
@@ -101,7 +102,7 @@ def measure(
     given = inputs.of_case(outcome.path)
     assert given is not None
     options = replace(options, methods=(given.method,))
-    built = build.build(outcome.path, board or outcome.board, out=out, options=options)
+    built = build(outcome.path, board or outcome.board, out=out, options=options)
     log = run.run(
         built,
         inputs.lay_out(built.methods[0], given.given),
@@ -116,7 +117,7 @@ def _has_cycles(board: Board) -> bool:
         estimate.check_known(board.cpu)
     except SdkError:
         return False
-    return board.runner.counts is not None
+    return emulator.unit(board) is not None
 
 
 def _figures(log: RunLog) -> Figures:
@@ -127,7 +128,7 @@ def _figures(log: RunLog) -> Figures:
         cycles=log.execute_cycles.core,
         ram=sum(sizes.get(name, 0) for name in _IN_RAM),
         flash=sum(sizes.get(name, 0) for name in _IN_FLASH),
-        outputs=hashlib.sha256(values.to_bytes(log.outputs)).hexdigest()[:16],
+        outputs=hashlib.sha256(inputs.to_bytes(log.outputs)).hexdigest()[:16],
         nodes=tuple(_node(node) for node in log.nodes if node.executions),
     )
 
@@ -145,7 +146,7 @@ class Compared:
 
     changes: tuple[FigureChange, ...]  # every figure that differs
     outputs: bool  # these differ
-    allowed: float = 0.0  # growth that is no regression, as a share
+    allowed: float = 0.0  # tolerated growth, as a share
 
     @property
     def regressions(self) -> tuple[FigureChange, ...]:
@@ -203,11 +204,11 @@ def _grown(before: Figures, after: Figures) -> str:
 
 def read(path: Path) -> Baseline:
     """A stored baseline. SdkError where the file is none."""
-    facts = documents.read_json(path)
+    facts = files.read_json(path)
     if not isinstance(facts, dict) or facts.get(_KEY) != _VERSION:
         raise SdkError(
-            f"{path} is no baseline of this version of Ember",
-            hint="delete the file: it is stored anew",
+            f"{path} is not a baseline of this version of Ember",
+            hint="delete the file: it is stored again",
         )
     try:
         return {
@@ -216,8 +217,8 @@ def read(path: Path) -> Baseline:
         }
     except (KeyError, TypeError, AttributeError) as error:
         raise SdkError(
-            f"{path} is no baseline: {error} is missing or wrong",
-            hint="delete the file: it is stored anew",
+            f"{path} is not a baseline: {error} is missing or wrong",
+            hint="delete the file: it is stored again",
         ) from None
 
 
@@ -246,3 +247,71 @@ def joined(old: Baseline, new: Baseline) -> Baseline:
     return {
         board: {**old.get(board, {}), **new.get(board, {})} for board in {*old, *new}
     }
+
+
+# ---- regressions ---------------------------------------------------------------------
+
+
+@dataclass
+class Regressions:
+    """What was measured, and how it stands beside the baseline."""
+
+    stored: Baseline
+    allowed: float = 0.0  # tolerated growth, as a share
+    measured: dict[str, dict[str, Figures]] = field(default_factory=dict)
+    changes: list[FigureChange] = field(default_factory=list)
+    unknown: list[Outcome] = field(default_factory=list)  # not in the baseline
+    unmeasured: int = 0  # cases that passed, but have no figures
+
+    def check(
+        self,
+        results: Iterable[Outcome],
+        options: Options,
+        timeout_s: float | None = None,
+    ) -> list[Outcome]:
+        """Measure what passed; what got worse has failed."""
+        return [
+            self._checked(outcome, options, timeout_s)
+            if outcome.status == "passed"
+            else outcome
+            for outcome in results
+        ]
+
+    def _checked(
+        self, outcome: Outcome, options: Options, timeout_s: float | None
+    ) -> Outcome:
+        try:
+            now = measure(outcome, options, timeout_s)
+        except SdkError as error:
+            self.unmeasured += 1
+            what = " ".join(error.what.split())
+            return replace(outcome, status="error", message=f"not measured: {what}")
+        self.measured.setdefault(outcome.board, {})[outcome.name] = now
+        then = self.stored.get(outcome.board, {}).get(outcome.name)
+        if then is None:
+            self.unknown.append(outcome)
+            return outcome
+        compared = compare(outcome, then, now, self.allowed)
+        self.changes += compared.changes
+        if not compared.message:
+            return outcome
+        return replace(outcome, status="failed", message=compared.message)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "changes": [
+                {
+                    "board": change.board,
+                    "case": change.case,
+                    "figure": change.figure,
+                    "before": change.before,
+                    "after": change.after,
+                    "node": change.node or None,
+                }
+                for change in self.changes
+            ],
+            "unknown": [
+                {"board": outcome.board, "case": outcome.name}
+                for outcome in self.unknown
+            ],
+        }

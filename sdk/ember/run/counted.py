@@ -12,11 +12,12 @@ from typing import cast
 
 from ember import boards, cases
 from ember.boards import Board
-from ember.build import runner
 from ember.cases import ATOL, RTOL, Case, batch
 from ember.errors import SdkError
+from ember.firmware import runner
 from ember.hil.line import Line
-from ember.plan import macs
+from ember.kernels import KernelList
+from ember.plan import traffic
 from ember.program import Method
 from ember.run import once, profile, verdicts
 from ember.run.profile import Profile
@@ -66,7 +67,7 @@ def on_line(order: once.Order, line: Line) -> CountedRun:
         )
     if not counted.whole:
         raise SdkError(f"{board.name} has no counter of cycles")
-    nodes = tuple(_nodes(subject.method, counted))
+    nodes = tuple(_nodes(subject.method, rules.known, counted))
     return CountedRun(subject, board, counted.whole, nodes)
 
 
@@ -110,12 +111,12 @@ def _output(
     return got.outputs[0]
 
 
-def _nodes(method: Method, counted: batch.Counted) -> list[NodeRun]:
+def _nodes(method: Method, known: KernelList, counted: batch.Counted) -> list[NodeRun]:
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     nodes: list[NodeRun] = []
     for index, (cycles, executions) in enumerate(counted.nodes):
         instruction = method.instructions[index]
         op, call = calls.get(index, (method.name_of(instruction), None))
-        products = macs.of_call(method, op, call) if call else None
+        products = traffic.macs_of_call(method, known, call) if call else None
         nodes.append(NodeRun(index, index, op, None, cycles, executions, products))
     return nodes

@@ -9,20 +9,19 @@ from typing import Any
 
 from ember import kernels
 from ember.boards import Board
-from ember.build import runner
 from ember.cases import Case, batch, compare
 from ember.errors import SdkError
 from ember.files import xnnpack
+from ember.firmware import runner
 from ember.hil.line import Line
-from ember.kernels.rules import Rules
-from ember.program import Method, bundle, types
+from ember.program import Method, types
 from ember.run import first_wrong, poison, pytorch, verdicts
-from ember.run.first_wrong import Off, Wrong
+from ember.run.first_wrong import Off, Tolerance, Wrong
 from ember.run.lockstep import Outputs, Side, operator
 from ember.run.pytorch import PyTorch
 from ember.run.testing import Settings
-from ember.run.tolerance import Tolerance
 from ember.select import resolve
+from ember.select.rules import Rules
 from ember.toolchain import libraries
 
 
@@ -100,9 +99,7 @@ def debug(order: DebugOrder) -> DebugReport:
 
 def _plain(case: Case) -> Case:
     """Without the bundle, whose checks on the board are of no use here."""
-    if not case.bundled:
-        return case
-    return replace(case, content=bundle.parse(case.content).program, bundled=False)
+    return replace(case, content=case.pte, bundled=False)
 
 
 class _OwnKernels(Rules):
@@ -133,7 +130,7 @@ def _problem(case: Case, outputs: Outputs) -> str | None:
 
 
 def _kernel(order: DebugOrder, case: Case, wrong: Wrong) -> str | None:
-    """The kernel that the board chose; None where that is decided while it runs."""
+    """The kernel that the board chose; None if that is decided at run time."""
     names = [method.name for method in case.program.methods]
     allowed, _ = runner.needs([case.program], order.board, order.rules)
     try:
@@ -191,7 +188,7 @@ def _wrong(wrong: Wrong, kernel: str | None) -> Mapping[str, Any]:
         "type": None if wrong.value is None else str(wrong.method.values[wrong.value]),
         "index": list(wrong.difference.index),
         "expected": _number(wrong.difference.expected),
-        "found": _number(wrong.difference.found),
+        "found": _number(wrong.difference.actual),
         "differing": wrong.difference.count,
         "elements": wrong.difference.of,
         "method": wrong.method.name,
@@ -208,7 +205,7 @@ def _off(off: Off) -> Mapping[str, Any]:
         "tensor": off.value,
         "index": list(off.difference.index),
         "expected": _number(off.difference.expected),
-        "found": _number(off.difference.found),
+        "found": _number(off.difference.actual),
     }
 
 

@@ -1,8 +1,10 @@
 """A case on two boards becomes the first node that differs beyond tolerance.
 
-Every node is judged alone, by what it makes of what it read (lockstep.py): what the
-nodes before it did does not count. What a node reads is compared too: a difference
-there shows that something was overwritten after it was computed.
+Every node is judged separately, by its outputs for what it read (lockstep.py): errors
+of the nodes before it do not count. What a node reads is compared too: a difference
+there shows that something was overwritten after it was computed. Integers must be
+equal. Floats of two right kernels differ by roundings, which grow with the largest
+number that the node read or wrote.
 """
 
 from __future__ import annotations
@@ -11,11 +13,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from ember.cases import Case
-from ember.cases.captured import AFTER, BEFORE, Capture, NodeValues, ValueWatch
+import numpy as np
+
+from ember import program
+from ember.cases import Case, CaseTensor, compare, inputs
+from ember.cases.batch import AFTER, BEFORE, Capture, NodeValues, ValueWatch
 from ember.cases.compare import FirstDifference
+from ember.files.tensors import DType
 from ember.program import Method
-from ember.run import tolerance as tolerances
+from ember.run import verdicts
 from ember.run.lockstep import (
     BothSides,
     Lockstep,
@@ -24,7 +30,6 @@ from ember.run.lockstep import (
     Recorded,
     Side,
 )
-from ember.run.tolerance import Tolerance
 
 if TYPE_CHECKING:  # a reference of few commands
     from ember.run.pytorch import PyTorch
@@ -135,13 +140,13 @@ class _Search:
             if value in judged:
                 return self._wrong(actual, value, difference, past)
         if before:
-            past.read = tolerances.largest(actual.values)
+            past.read = largest(actual.values)
         else:
             past.add(actual, indices)
         return None
 
     def _of_end(self, window: BothSides, past: _Past) -> Wrong | None:
-        """The instruction in which the subject alone ended: by a fault, or a check."""
+        """The instruction in which only the subject ended: by a fault, or a check."""
         node, problem = window.actual.ended_in, window.actual.problem
         if node is None or problem is None or window.expected.problem is not None:
             return None
@@ -156,7 +161,7 @@ class _Search:
             difference = self.tolerance.difference(None, got, want, past.read)
             if difference is not None:
                 return self._wrong(actual, None, difference, past)
-        past.read = max(past.read, tolerances.largest(actual.values))
+        past.read = max(past.read, largest(actual.values))
         return None
 
     def _differences(
@@ -274,3 +279,58 @@ class _Search:
             before = pair
             executions[actual.instruction] = executions.get(actual.instruction, 0) + 1
         return None
+
+
+# ---- tolerance -----------------------------------------------------------------------
+
+
+_RTOL = 1e-4
+_HALVES = {DType.FLOAT16: 2e-3, DType.BFLOAT16: 1.6e-2}  # of types of few bits
+_OF_LARGEST = 0.1  # of rtol: of the largest number that the node makes
+_OF_READ = 0.01  # of the largest that it reads
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    rtol: float | None = None  # given by the user
+    atol: float | None = None
+
+    def difference(
+        self,
+        declared: program.Value | None,
+        actual: inputs.Value,
+        expected: inputs.Value,
+        read: float = 0.0,
+    ) -> FirstDifference | None:
+        """Of a value that is `declared` so (None: in no dim order); `read` is the
+        largest number that the node read."""
+        got, want = (_logical(declared, item) for item in (actual, expected))
+        rtol = self.rtol if self.rtol is not None else _rtol(want)
+        atol = self.atol
+        if atol is None:
+            atol = _OF_LARGEST * rtol * _largest(want) + _OF_READ * rtol * read
+        return compare.difference(got, want, rtol=rtol, atol=atol)
+
+
+def largest(given: Iterable[inputs.Value]) -> float:
+    """The largest finite number in float tensors."""
+    return max((_largest(_logical(None, value)) for value in given), default=0.0)
+
+
+def _logical(declared: program.Value | None, value: inputs.Value) -> object:
+    if declared is None:
+        declared = program.Null()
+    return verdicts.logical(declared, value)
+
+
+def _rtol(value: object) -> float:
+    return _HALVES.get(value.dtype, _RTOL) if isinstance(value, CaseTensor) else _RTOL
+
+
+def _largest(value: object) -> float:
+    if isinstance(value, float):
+        return abs(value) if np.isfinite(value) else 0.0
+    if not isinstance(value, CaseTensor) or not value.dtype.is_float:
+        return 0.0
+    numbers = np.abs(compare.numbers(value))
+    return float(np.max(numbers, initial=0.0, where=np.isfinite(numbers)))

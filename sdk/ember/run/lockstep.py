@@ -1,7 +1,8 @@
 """A case on two boards becomes pairs of what their nodes read and wrote.
 
-The reference executes every node with what the same node of the subject read. Only a
-stretch of the execution is held at a time; the next one begins with another execution.
+A program becomes what is watched: the values that its instructions touch. The reference
+executes every node with what the same node of the subject read. Only a stretch of the
+execution is held at a time; the next one begins with another execution.
 """
 
 from __future__ import annotations
@@ -11,16 +12,19 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ember.boards import Board
-from ember.cases import Case, batch, values
-from ember.cases.captured import BEFORE, Capture, Feed, NodeValues, ValueWatch
+from ember.cases import Case, batch, inputs
+from ember.cases.batch import AFTER, BEFORE, Capture, Feed, NodeValues, ValueWatch
 from ember.errors import SdkError
+from ember.kernels import KernelList
+from ember.plan import lifetimes
 from ember.program import Method, types
-from ember.run import testing, verdicts, watched
+from ember.run import testing, verdicts
 from ember.run.testing import Settings
 from ember.toolchain.emulator import RunResult
 
 if TYPE_CHECKING:  # a reference of few commands
     from ember.run.pytorch import PyTorch
+
 
 ROOM = 32 * 1024 * 1024  # bytes of nodes that are held at a time
 ROOM_ON_LINE = 64 * 1024  # that a serial line carries in seconds
@@ -28,7 +32,7 @@ _HEADS = 36  # bytes of a NODE record before its values
 _NO_ROOM = "its watches"  # are larger than the memory: runner_main.c
 
 Watches = tuple[tuple[ValueWatch, ...], ...]  # of each method that the case uses
-Outputs = tuple[tuple[values.Value, ...], ...]  # of each run
+Outputs = tuple[tuple[inputs.Value, ...], ...]  # of each run
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ class Lockstep:
         by_name = {method.name: method for method in case.program.methods}
         self.methods = [by_name[name] for name in case.methods]
         known = subject.settings.rules.known
-        self.watched = [watched.of(method, known) for method in self.methods]
+        self.watched = [watched(method, known) for method in self.methods]
 
     def number(self, run: int) -> int:
         """Of the method of a run."""
@@ -143,7 +147,7 @@ class Lockstep:
         )
         return replace(expected, nodes=tuple(nodes))
 
-    def alone(self, watches: Watches) -> Iterator[Recorded]:
+    def subject_runs(self, watches: Watches) -> Iterator[Recorded]:
         """The execution of the subject in stretches; the last one has the outputs."""
         first, room = 0, self.subject.room
         while True:
@@ -194,7 +198,7 @@ class Lockstep:
                 fed = tuple(
                     (index, value.data)
                     for index, value in pairs
-                    if isinstance(value, values.TensorValue)
+                    if isinstance(value, inputs.TensorValue)
                 )
                 yield Feed(node.event, fed)
 
@@ -216,6 +220,80 @@ def _bytes(nodes: Sequence[NodeValues]) -> int:
         len(value.data)
         for node in nodes
         for value in node.values
-        if isinstance(value, values.TensorValue)
+        if isinstance(value, inputs.TensorValue)
     )
     return sum(data) + _HEADS * len(nodes)
+
+
+# ---- what is watched -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Watched:
+    """Of a method, by instruction: tensors that can change, by value index."""
+
+    reads: tuple[tuple[int, ...], ...]
+    updates: tuple[tuple[int, ...], ...]  # read, and then written in part
+    results: tuple[tuple[int, ...], ...]  # written, without scratch; and scalars
+
+    def watches(self, instructions: range) -> tuple[ValueWatch, ...]:
+        return tuple(
+            ValueWatch(index, when, value)
+            for index in instructions
+            for when, values in (
+                (BEFORE, self.before(index)),
+                (AFTER, self.results[index]),
+            )
+            for value in values
+        )
+
+    def before(self, instruction: int) -> tuple[int, ...]:
+        return tuple(sorted({*self.reads[instruction], *self.updates[instruction]}))
+
+
+def watched(method: Method, known: KernelList) -> Watched:
+    """SdkError for an unknown operator."""
+    effects = lifetimes.of(method, known, check=False).effects
+    reads, updates, results = [], [], []
+    for index, effect in enumerate(effects):
+        scratch = _scratch(method, known, method.instructions[index])
+        written = (effect.writes | effect.updates) - scratch
+        written |= {target for target, _ in effect.handles}
+        written |= _scalars(method, method.instructions[index])
+        reads.append(_changing(method, effect.reads))
+        updates.append(_changing(method, effect.updates))
+        results.append(tuple(sorted(written)))
+    return Watched(tuple(reads), tuple(updates), tuple(results))
+
+
+def _changing(method: Method, values: frozenset[int]) -> tuple[int, ...]:
+    """Tensors that are no constants."""
+    kept = []
+    for value in sorted(values):
+        tensor = method.values[value]
+        if isinstance(tensor, types.Tensor) and not (
+            tensor.is_constant or tensor.role == "external"
+        ):
+            kept.append(value)
+    return tuple(kept)
+
+
+def _scalars(method: Method, instruction: types.Instruction) -> frozenset[int]:
+    """Numbers that an instruction computes: the result of a call, or of a move."""
+    match instruction:
+        case types.KernelCall(args=args) if args:
+            result = instruction.result
+        case types.MoveCall(move_to=result):
+            pass
+        case _:
+            return frozenset()
+    scalar = types.Int | types.Bool | types.Double
+    return frozenset({result} if isinstance(method.values[result], scalar) else ())
+
+
+def _scratch(
+    method: Method, known: KernelList, instruction: types.Instruction
+) -> frozenset[int]:
+    if not isinstance(instruction, types.KernelCall):
+        return frozenset()
+    return frozenset(known.named(method, instruction).scratch)

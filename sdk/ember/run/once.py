@@ -9,39 +9,50 @@ from typing import Annotated
 
 import typer
 
-from ember import boards, build
+from ember import boards
 from ember import model as models
-from ember.build import project as projects
-from ember.build.jobs import options_of
-from ember.build.project import Project
 from ember.cases import inputs
-from ember.cases.values import Value
+from ember.cases.inputs import Value
 from ember.cycles import estimate
 from ember.errors import UsageError
+from ember.firmware import Options, build
+from ember.firmware import project as projects
+from ember.firmware.jobs import options_of
+from ember.firmware.project import Project
 from ember.plan import passes
 from ember.program import Method
 from ember.run import run
 from ember.toolchain import emulator, libraries
+from ember.toolchain.user_code import UserCode
 
 InputOption = Annotated[
     list[str] | None,
     typer.Option(
         "--input",
         metavar="FILE.npy",
-        help="The next input; a number, true, false or null for a scalar.",
+        help="The next input of the method; repeatable. Scalars: a number, true, false"
+        " or null.",
     ),
 ]
 MethodOption = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Default: forward, or the only one.")
+    str | None,
+    typer.Option(
+        metavar="NAME", help="Method to run. Default: forward, or the only method."
+    ),
 ]
 TimeoutOption = Annotated[
-    float | None, typer.Option(metavar="SECONDS", min=0.1, help="Default: the board's.")
+    float | None,
+    typer.Option(
+        metavar="SECONDS",
+        min=0.1,
+        help="Time limit of the execution. Default: the board's.",
+    ),
 ]
 
 CyclesOption = Annotated[
     bool,
     typer.Option(
-        "--cycles", help="Also estimate cycles, by a model of the board's core."
+        "--cycles", help="Also estimate cycles with a model of the board's core."
     ),
 ]
 BudgetOption = Annotated[
@@ -50,7 +61,7 @@ BudgetOption = Annotated[
         "--budget",
         metavar="STEPS",
         min=1,
-        help="End an execution that may take more elementary steps.",
+        help="End an execution before it exceeds this many elementary steps.",
     ),
 ]
 
@@ -61,7 +72,7 @@ class Order:
 
     model: Path | None
     board: str | None
-    app: Path | None = None  # a main() of the user's own
+    app: UserCode | Path | None = None  # a main() of the user's own
     given: Sequence[str] = ()  # inputs
     method: str | None = None
     out: Path | None = None
@@ -79,7 +90,7 @@ class Order:
     project: Path | None = None
 
 
-def options(order: Order, plans: Project, method: str | None) -> build.Options:
+def options(order: Order, plans: Project, method: str | None) -> Options:
     """The build options that the order implies."""
     return replace(
         options_of(plans, order.optimize, rows=order.rows),
@@ -87,7 +98,7 @@ def options(order: Order, plans: Project, method: str | None) -> build.Options:
         app=order.app,
         messages=order.messages,
         prepared=order.prepared or plans.prepared,
-        stack=order.stack,
+        stack=order.stack or plans.stack,
         toolchain=order.toolchain,
     )
 
@@ -144,7 +155,7 @@ def execute(order: Order) -> tuple[run.RunLog, str]:
     asked = options(
         order, executed.plans, executed.method.name if executed.named else None
     )
-    built = build.build(
+    built = build(
         executed.path, executed.board, out=order.out, data=order.data, options=asked
     )
     log = run.run(

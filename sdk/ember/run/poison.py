@@ -1,31 +1,30 @@
 """A case becomes the packed case, and the bytes that its plan calls dead, and when.
 
 The test runner overwrites these bytes before every instruction: outputs stay right only
-if the plan is.
+if the plan is. Whole inputs become rows where the packed program takes them row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 
 from ember.boards import Board
-from ember.build.repack import repack
-from ember.cases import Case
+from ember.cases import Case, CaseTensor, Run
 from ember.cases.batch import Dead, Poison
+from ember.firmware.repack import repack
 from ember.kernels import KernelList
 from ember.model import Model
 from ember.plan.replan import PlacedStorage, Replanned
 from ember.plan.rows import row_regions
-from ember.program import Method, bundle, types
-from ember.run.fed import row_by_row
+from ember.program import Method, types
 
 
 def packed(
     case: Case, known: KernelList, passes: Sequence[str], board: Board
 ) -> tuple[Case, Poison]:
     """The case as `ember build` would pack it, and what is dead in its methods."""
-    model = Model(case.name, case.path, _program_bytes(case), case.data, case.program)
+    model = Model(case.name, case.path, case.pte, case.data, case.program)
     after = repack(model, known, passes, board)
     repacked = replace(
         case, content=after.content, program=after.program, bundled=False
@@ -33,10 +32,6 @@ def packed(
     plans = [after.replanned.get(name) for name in case.methods]
     dead = tuple(tuple(_of(plan)) if plan else () for plan in plans)
     return row_by_row(repacked), dead
-
-
-def _program_bytes(case: Case) -> bytes:
-    return bundle.parse(case.content).program if case.bundled else case.content
 
 
 def _of(plan: Replanned) -> Iterator[Dead]:
@@ -109,3 +104,34 @@ def _gaps(alive: int, count: int) -> Iterator[tuple[int, int]]:
         elif not dead and first is not None:
             yield first, index - 1
             first = None
+
+
+# ---- inputs that come row by row -----------------------------------------------------
+
+
+_ROWS = 2  # the dimension
+
+
+def row_by_row(case: Case) -> Case:
+    """A packed case with a run for each row of an input that comes so; only the last
+    one of an image says which outputs are expected."""
+    fed = {
+        method.name: row_regions.fed_inputs(method) for method in case.program.methods
+    }
+    runs = [part for run in case.runs for part in _parts(run, fed.get(run.method, {}))]
+    return replace(case, runs=tuple(runs))
+
+
+def _parts(run: Run, fed: Mapping[int, int]) -> Iterator[Run]:
+    if not fed:
+        yield run
+        return
+    ((index, rows),) = fed.items()
+    image = run.inputs[index]
+    assert isinstance(image, CaseTensor)
+    for row in range(rows):
+        array = image.array[:, :, row : row + 1, :]
+        inputs = list(run.inputs)
+        inputs[index] = CaseTensor(image.dtype, array)
+        last = row == rows - 1
+        yield replace(run, inputs=tuple(inputs), says_outputs=last and run.says_outputs)

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ember import files
 from ember.errors import SdkError
-from ember.files import documents
 from ember.program import KernelCall, Method, OptionalTensorList, Tensor, TensorList
-from ember.run.costs import added
-from ember.run.inside import InsideRun
+from ember.run.costs import InsideRun, added
 from ember.run.run import NodeRun, RunLog
+from ember.toolchain import emulator
 
 
 @dataclass(frozen=True)
@@ -52,14 +52,15 @@ class Profile:
     load_board_cycles: int | None = None
     execute_board_cycles: int | None = None
     details: Mapping[str, Any] | None = None  # as views/details.py has them
+    options: Mapping[str, str] | None = None  # of the build; None: not recorded
 
 
 def of_run(log: RunLog) -> Profile:
     """The profile of a run whose board counts."""
     if log.load is None or log.execute is None or log.unit is None:
         raise SdkError(
-            f"{log.built.board.name} cannot count instructions",
-            hint="choose a board with an emulator: see `ember boards`",
+            emulator.counts_nothing(log.built.board),
+            hint="choose a board whose emulator counts: see `ember boards`",
         )
     rows = of_nodes(log.built.packed(log.method.name), log.nodes)
     return Profile(
@@ -74,6 +75,7 @@ def of_run(log: RunLog) -> Profile:
         execute_cycles=log.execute_cycles.core,
         load_board_cycles=log.load_cycles.board,
         execute_board_cycles=log.execute_cycles.board,
+        options=log.built.options.told(log.built.board),
     )
 
 
@@ -200,7 +202,7 @@ def to_json(profile: Profile) -> dict[str, Any]:
 def read(path: Path) -> Profile:
     """What to_json() was written to."""
     try:
-        data = documents.read_json(path)
+        data = files.read_json(path)
         nodes, operators = (
             tuple(_row_of(row) for row in data.pop(key))
             for key in ("nodes", "operators")

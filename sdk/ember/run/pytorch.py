@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from ember.cases import Case, values
-from ember.cases.captured import BEFORE, NodeValues
+from ember.cases import Case, inputs
+from ember.cases.batch import BEFORE, NodeValues
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.files.tensors import Array, DType
 from ember.program import Method, types
-from ember.run.watched import Watched
+from ember.run.lockstep import Watched
 
 # What registers the operators of ExecuTorch's flows with PyTorch.
 _REGISTER = (
@@ -75,7 +75,7 @@ class PyTorch:
     ) -> Iterator[NodeValues]:
         """The nodes, with what PyTorch gives in place of their results; unchanged
         where it does not know them. `method_of` a run: its method, what is watched."""
-        read: dict[int, values.Value] = {}
+        read: dict[int, inputs.Value] = {}
         for node in nodes:
             method, watched = method_of(node.run)
             if node.inside is not None:
@@ -93,7 +93,7 @@ class PyTorch:
         node: NodeValues,
         method: Method,
         watched: Watched,
-        read: Mapping[int, values.Value],
+        read: Mapping[int, inputs.Value],
     ) -> NodeValues:
         called = method.instructions[node.instruction]
         if not isinstance(called, types.KernelCall):
@@ -134,11 +134,11 @@ class _Call:
 
     case: Case
     method: Method
-    read: Mapping[int, values.Value]
+    read: Mapping[int, inputs.Value]
 
     def results(
         self, operators: Sequence[Any], args: Sequence[int]
-    ) -> dict[int, values.Value]:
+    ) -> dict[int, inputs.Value]:
         """The tensors that it writes, by value index, by the first of the operators
         that computes here."""
         for operator in operators:
@@ -146,10 +146,15 @@ class _Call:
                 return self._results(operator, args)
         raise _UnknownError
 
-    def _results(self, operator: Any, args: Sequence[int]) -> dict[int, values.Value]:
+    def _results(self, operator: Any, args: Sequence[int]) -> dict[int, inputs.Value]:
         import torch
 
         arguments = operator._schema.arguments
+        returned = 1  # what a program's call gives, behind its arguments
+        if not any(argument.is_out for argument in arguments):
+            returned += len(operator._schema.returns)
+        if len(args) != len(arguments) + returned:  # of another version
+            raise _UnknownError
         given = {
             argument.name: self._empty(index)
             if argument.is_out or argument.name.endswith("scratch")
@@ -207,7 +212,7 @@ class _Call:
 
     def _tensor(self, index: int, declared: types.Tensor) -> Any:
         value = self.read.get(index)
-        if isinstance(value, values.TensorValue):
+        if isinstance(value, inputs.TensorValue):
             return _torch_tensor(value.array(declared.dim_order), declared.dtype)
         data = self.case.program.data_of(declared) if declared.is_constant else None
         if data is None:
@@ -217,7 +222,7 @@ class _Call:
         )
         return _torch_tensor(content, declared.dtype)
 
-    def _stored(self, index: int, output: Any) -> values.Value:
+    def _stored(self, index: int, output: Any) -> inputs.Value:
         """As the board stores it."""
         import torch
 
@@ -232,14 +237,14 @@ class _Call:
         if declared.dtype is DType.BFLOAT16:
             plain = plain.view(torch.int16)
         data = tensors.to_bytes(plain.numpy(), declared.dtype, declared.dim_order)
-        return values.TensorValue(declared.dtype, tuple(output.shape), data)
+        return inputs.TensorValue(declared.dtype, tuple(output.shape), data)
 
 
 @functools.lru_cache(maxsize=4)
 def _computed(method: Method) -> frozenset[int]:
     """Values that an instruction moves, or gives as its result."""
     return frozenset(
-        call.move_to if isinstance(call, types.MoveCall) else call.args[-1]
+        call.move_to if isinstance(call, types.MoveCall) else call.result
         for call in method.instructions
         if isinstance(call, types.MoveCall | types.KernelCall)
     )
@@ -257,5 +262,5 @@ def _torch_type(dtype: DType) -> Any:
 def _torch_tensor(array: Array, dtype: DType) -> Any:
     import torch
 
-    plain = torch.from_numpy(np.ascontiguousarray(array).copy())
+    plain = torch.from_numpy(np.array(array, order="C"))
     return plain.view(torch.bfloat16) if dtype is DType.BFLOAT16 else plain

@@ -1,6 +1,6 @@
 """Firmware and inputs become a run log: outputs, counts, memory that was used.
 
-The firmware (runtime_c/app/run_main.c) reads its inputs from a file of this computer
+The firmware (runtime_c/app/run_main.c) reads its inputs from a file of the host
 and writes a report; the emulator counts the regions that it marks.
 """
 
@@ -15,20 +15,25 @@ from typing import Any
 
 import numpy as np
 
-from ember import build, program
-from ember.build import Built, pack
-from ember.cases import values
-from ember.cases.values import TensorValue, Value
+from ember import program
+from ember.cases.inputs import OtherValue, TensorValue, Value, from_bytes, to_bytes
 from ember.cycles.estimate import NOT_ESTIMATED, Cycles
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.files.tensors import Array
-from ember.plan import macs
+from ember.firmware import Built, pack, trace
+from ember.plan import traffic
 from ember.program import Method
-from ember.run import inside
-from ember.run.costs import Cost, Costs, summed
-from ember.run.inside import InsideRun
-from ember.run.steps import Step, Traced
+from ember.run.costs import (
+    Cost,
+    Costs,
+    InsideRun,
+    Step,
+    Traced,
+    has_graphs,
+    inside_of_steps,
+    summed,
+)
 from ember.toolchain import emulator
 
 _MAGIC = b"EMR1"
@@ -188,7 +193,7 @@ def output_json(value: Value, array: Array | Value) -> Any:
             "shape": list(value.sizes),
             "data": numbers.reshape(-1).tolist(),
         }
-    if isinstance(value, values.OtherValue):
+    if isinstance(value, OtherValue):
         return {"kind": value.kind}
     return value
 
@@ -220,11 +225,11 @@ def run(
     execution that may take more steps ends. SdkError when the firmware fails.
     """
     method = method or built.methods[0]
-    content = values.to_bytes(inputs)
+    content = to_bytes(inputs)
     result, report = _start(
         built, built.firmware, method, content, False, cycles, timeout_s, budget
     )
-    outputs, _ = values.from_bytes(report.rest)
+    outputs, _ = from_bytes(report.rest)
     if len(outputs) != len(method.outputs):
         raise SdkError(
             f"the firmware wrote {len(outputs)} outputs of {method.name},"
@@ -233,7 +238,7 @@ def run(
     costs = Costs.of(built.board, built.firmware, result)
     load, execute = costs.region(_LOAD), costs.region(_EXECUTE)
     nodes = None
-    if trace and built.board.runner.counts is not None:
+    if trace and emulator.unit(built.board) is not None:
         nodes = _traced(built, method, content, cycles, timeout_s)
     return RunLog(
         built=built,
@@ -241,7 +246,7 @@ def run(
         outputs=tuple(outputs),
         load=load.instructions,
         execute=execute.instructions,
-        unit=built.board.runner.counts,
+        unit=emulator.unit(built.board),
         nodes=tuple(_nodes(built, built.packed(method.name), nodes)),
         stack_used=report.stack_used if report.stack_size else None,
         arena=report.arena_peak,
@@ -256,13 +261,13 @@ def run(
 def _traced(
     built: Built, method: Method, content: bytes, cycles: bool, timeout_s: float | None
 ) -> Traced:
-    twin = build.trace(built)
+    twin = trace(built)
     result, report = _start(built, twin, method, content, True, cycles, timeout_s)
     costs, steps = Costs.of(built.board, twin, result), _steps(report)
     packed = built.packed(method.name)
     within = costs.regions(_INSIDE)
     nodes = (
-        inside.of_steps(packed, _facts(built, method), steps, within)
+        inside_of_steps(packed, _facts(built, method), steps, within)
         if _marks_inside(built, method)
         else {}
     )
@@ -271,7 +276,7 @@ def _traced(
 
 def _marks_inside(built: Built, method: Method) -> bool:
     """Whether nodes of delegates are told apart; prepared ones have no hooks."""
-    return not built.options.prepared and inside.has_graphs(built.packed(method.name))
+    return not built.options.prepared and has_graphs(built.packed(method.name))
 
 
 def _facts(built: Built, method: Method) -> Mapping[str, Any]:
@@ -355,13 +360,13 @@ def _read_report(built: Built, data: bytes) -> _Report:
 
 def _steps(report: _Report) -> list[int]:
     """The instruction index of each traced step, in order."""
-    _, at = values.from_bytes(report.rest)
+    _, at = from_bytes(report.rest)
     count = (len(report.rest) - at) // 4
     return list(struct.unpack_from(f"<{count}I", report.rest, at)[:-1])
 
 
 def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[NodeRun]:
-    facts = _facts(built, method)
+    facts, operators = _facts(built, method), built.options.rules.known
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     totals: dict[int, list[Cost]] = {}
@@ -380,7 +385,7 @@ def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[Node
             if known
             else None,
             executions=len(costs) if known else None,
-            macs=macs.of_call(method, op, call) if call else None,
+            macs=traffic.macs_of_call(method, operators, call) if call else None,
             cycles=summed(item.cycles for item in costs),
             inside=traced.inside.get(index, ()) if traced else (),
         )

@@ -11,24 +11,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from ember import cases
+from ember import cases, kernels
 from ember.boards import Board
-from ember.build import runner
 from ember.cases import Case, Found, batch
-from ember.cases.captured import Capture
+from ember.cases.batch import Capture
 from ember.errors import SdkError
+from ember.firmware import runner
 from ember.hil.line import Line
-from ember.kernels.rules import Rules
 from ember.plan import passes
+from ember.plan.check import dim_orders
 from ember.plan.passes import Rows
 from ember.run import poison, verdicts
+from ember.select.rules import Rules
 from ember.toolchain import emulator, libraries
+from ember.toolchain.compiler import DoesNotFitError
 from ember.toolchain.emulator import Mark, RunResult
-from ember.toolchain.linker import DoesNotFitError
 
 Status = Literal["passed", "failed", "error"]
 _MOST_BYTES = 128 * 1024 * 1024  # of one stream
 _EXECUTE, _CASE = 1, 3  # EMBER_MARK_*
+_Counts = tuple[int, ...] | None  # instructions of each execution of a case
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,17 @@ class Outcome:
     instructions: int | None = None  # of all executions (packets on Hexagon)
     options: str = ""  # of the command line, where they matter
     work: int | None = None  # bound of the steps of all executions
+    executions: tuple[int, ...] = ()  # instructions of each
 
     @property
     def again(self) -> str:
-        """The command line that runs this case alone."""
+        """The command line that runs only this case."""
         return f"ember test {self.path} --board {self.board}{self.options}"
+
+    @property
+    def first(self) -> int | None:
+        """Instructions of the first execution; None: nobody counted it."""
+        return next(iter(self.executions), None)
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,7 @@ def test(
         try:
             case = cases.read(location)
             cases.check_expected(case)
+            dim_orders.warn(case.name, case.program, kernels.load)
             ready.append(case)
         except SdkError as error:
             broken[location.name] = error
@@ -118,7 +127,8 @@ def outputs(case: Case, board: Board) -> tuple[list[list[object]], int | None]:
         failure = verdicts.failure(case, answer.results[0])
         raise SdkError(f"{case.name} on {board.name}: {failure}")
     compared = [verdicts.outputs(case, output) for output in answer.results[0].outputs]
-    return compared, next(iter(_counts(result.marks)), None)
+    counts = next(_counts(result.marks))
+    return compared, None if counts is None else sum(counts)
 
 
 def captured(
@@ -239,9 +249,9 @@ class _Session:
             if answer.memory is None:
                 problem = result.problem or "it wrote no results"
                 raise SdkError(f"the test runner on {self.board.name}: {problem}")
-            counts = _counts(result.marks)
-            for case, got, count in zip(part, answer.results, counts, strict=False):
-                yield self._judge(case, got, answer.memory, count)
+            by_case = _counts(result.marks)
+            for case, got, counts in zip(part, answer.results, by_case, strict=False):
+                yield self._judge(case, got, answer.memory, counts)
             at += len(answer.results)
             if not answer.finished and at < len(group):
                 name = group[at].name
@@ -308,8 +318,8 @@ class _Session:
 
     # ---- verdicts --------------------------------------------------------------------
 
-    def _error(self, case: Case, message: str, count: int | None = None) -> Outcome:
-        return self._outcome(case, "error", message, None, count)
+    def _error(self, case: Case, message: str, counts: _Counts = None) -> Outcome:
+        return self._outcome(case, "error", message, None, counts)
 
     def _outcome(
         self,
@@ -317,7 +327,7 @@ class _Session:
         status: Status,
         message: str,
         worst: float | None,
-        count: int | None,
+        counts: _Counts,
     ) -> Outcome:
         byte, line = self.settings.poison, self.settings.line
         options = "" if byte is None else f" --poison {byte:#x}"
@@ -329,17 +339,18 @@ class _Session:
             message,
             case.path,
             worst,
-            count,
+            None if counts is None else sum(counts),
             options,
+            executions=counts or (),
         )
 
     def _judge(
-        self, case: Case, got: batch.Result, memory: int, count: int | None
+        self, case: Case, got: batch.Result, memory: int, counts: _Counts
     ) -> Outcome:
         if got.status == batch.NO_MEMORY:
             return self._error(case, self._no_room(case, got, memory))
         if got.status != batch.OK:
-            return self._error(case, verdicts.failure(case, got), count)
+            return self._error(case, verdicts.failure(case, got), counts)
         problem: str | None = None
         worst: float | None = None
         for run, output in zip(case.runs, got.outputs, strict=True):
@@ -351,7 +362,7 @@ class _Session:
             if problem is None and verdict.problem is not None:
                 problem = f"{verdicts.where(case, output.run)}{verdict.problem}"
         status: Status = "passed" if problem is None else "failed"
-        outcome = self._outcome(case, status, problem or "", worst, count)
+        outcome = self._outcome(case, status, problem or "", worst, counts)
         return replace(outcome, work=got.work)
 
     def _no_room(self, case: Case, got: batch.Result, memory: int) -> str:
@@ -388,17 +399,17 @@ def _size(case: Case) -> int:
     return len(case.content) + sum(map(len, case.data)) + arrays
 
 
-def _counts(marks: Iterable[Mark]) -> Iterator[int | None]:
+def _counts(marks: Iterable[Mark]) -> Iterator[_Counts]:
     """For each case the instructions of its executions; always None without marks."""
-    counts: list[int] = []
+    counts: list[tuple[int, ...]] = []
     began = 0
     for mark in marks:
         if mark.word == _CASE and mark.kind == "w":
-            counts.append(0)
+            counts.append(())
         elif mark.word == _EXECUTE and mark.kind == "w":
             began = mark.count
         elif mark.word == _EXECUTE and counts:
-            counts[-1] += mark.count - began
+            counts[-1] += (mark.count - began,)
     yield from counts
     while True:
         yield None
@@ -424,7 +435,7 @@ def to_json(results: Sequence[Outcome], seconds: float) -> dict[str, object]:
                 "status": outcome.status,
                 "message": outcome.message,
                 "max_abs_diff": outcome.max_abs_diff,
-                "instructions": outcome.instructions,
+                "instructions": outcome.first,
                 "work": outcome.work,
             }
             for outcome in results

@@ -6,12 +6,12 @@ from itertools import zip_longest
 
 from ember import cases, kernels, program
 from ember.boards import Board
-from ember.build import runner
-from ember.cases import Case, batch, compare, values
+from ember.cases import Case, batch, compare, inputs
 from ember.errors import SdkError
-from ember.kernels.rules import Rules
-from ember.program import Method, bundle
+from ember.firmware import runner
+from ember.program import Method
 from ember.select import resolve
+from ember.select.rules import Rules
 
 
 def _method(case: Case, run: int) -> Method:
@@ -94,7 +94,7 @@ def _missing(method: Method) -> str:
 
 
 def compared(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdict:
-    """The verdict of this computer, which the board's own must agree with."""
+    """The host's verdict, which the board's must agree with."""
     got = outputs(case, output)
     verdict = compare.outputs(got, run.outputs, rtol=case.rtol, atol=case.atol)
     equal = output.verdict == batch.OK
@@ -102,7 +102,7 @@ def compared(case: Case, run: cases.Run, output: batch.Output) -> compare.Verdic
         says = "equal" if equal else f"output {output.first_wrong} differs"
         here = verdict.problem or "all are equal"
         return compare.Verdict(
-            f"the board's own check says {says}, this computer's: {here}",
+            f"the board's check says {says}, the host's: {here}",
             verdict.max_abs_diff,
         )
     return verdict
@@ -119,21 +119,19 @@ def outputs(case: Case, output: batch.Output) -> list[object]:
 
 def logical(declared: program.Value, value: object) -> object:
     """A value as PyTorch sees it: a tensor in its logical order."""
-    if not isinstance(value, values.TensorValue):
+    if not isinstance(value, inputs.TensorValue):
         return value
     order = declared.dim_order if isinstance(declared, program.Tensor) else None
     return cases.CaseTensor(value.dtype, value.array(order))
 
 
 def bytes_needed(case: Case, board: Board) -> int | None:
-    """What the case takes in all, by the loader on this computer; None: it fails."""
+    """What the case takes in all, by the loader on the host; None: it fails."""
     names = [method.name for method in case.program.methods]
     indices = [names.index(name) for name in case.methods]
     methods = [case.program.methods[index] for index in indices]
     allowed, _ = runner.needs([case.program], board, Rules())
-    content = case.content
-    if case.bundled:
-        content = bundle.parse(case.content).program
+    content = case.pte
     try:
         needs = resolve.resolve(
             content, case.data, board, indices, allowed=allowed

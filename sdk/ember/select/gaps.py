@@ -1,4 +1,4 @@
-"""A call that nothing in Ember executes becomes a gap: where, why, and the remedy."""
+"""A call that Ember cannot execute becomes a gap: where, why, and the remedy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ember import program
-from ember.kernels import DTYPES, KernelList, OperatorKernels
+from ember.kernels import DTYPES, KernelList, OperatorKernels, schemas
 from ember.program import KernelCall, Method, Tensor
 from ember.select.resolve import Call, MethodNeeds
 
@@ -70,7 +70,7 @@ def static(name: str, method: Method, known: KernelList) -> list[Gap]:
         if operator is None:
             gaps.append(_gap(name, method, index, op, _remedy_unknown(op, known)))
         elif len(call.args) != operator.call_arguments:
-            remedy = _remedy_schema(call, operator)
+            remedy = _remedy_schema(op, call, operator)
             gaps.append(_gap(name, method, index, op, remedy))
     for index, each in enumerate(method.instructions):
         if isinstance(each, program.DelegateCall):
@@ -154,14 +154,30 @@ def _remedy_unknown(op: str, known: KernelList) -> str:
     return f"change the model or {_OWN}" if space == "aten" else _OWN
 
 
-def _remedy_schema(call: KernelCall, operator: OperatorKernels) -> str:
-    return (
+def _remedy_schema(op: str, call: KernelCall, operator: OperatorKernels) -> str:
+    counts = (
         f"the call has {len(call.args)} arguments, its kernels take"
-        f" {operator.call_arguments}, the return value included: {operator.schema}"
+        f" {operator.call_arguments}"
+    )
+    if not op.startswith(schemas.DIALECT):
+        return f"{counts}, the return value included: {operator.schema}"
+    return (
+        "no Cortex-M flow of executorch 1.0 to 1.5 writes such arguments: update Ember,"
+        f" or export again with executorch 1.4 or 1.5; {counts}"
     )
 
 
 def _remedy_refused(gap: Gap, call: Call, operator: OperatorKernels) -> str:
+    remedy = _remedy_dtypes(gap, operator) if gap.op.startswith("aten::") else None
+    if remedy is not None:
+        return remedy
+    if any(candidate.status == _BAD_PROGRAM for candidate in call.candidates):
+        return CONTRADICTS
+    return f"change the call, or {_OWN}"
+
+
+def _remedy_dtypes(gap: Gap, operator: OperatorKernels) -> str | None:
+    """Of a call whose tensors the user may convert; dialects mix dtypes on purpose."""
     takes = [DTYPES.get(dtype, dtype) for dtype in operator.dtypes]
     odd = sorted(set(gap.dtypes) - set(takes))
     nearest = next((dtype for dtype in _NEAREST if dtype in takes), None)
@@ -171,9 +187,7 @@ def _remedy_refused(gap: Gap, call: Call, operator: OperatorKernels) -> str:
     kinds = set(gap.dtypes)
     if len(kinds) > 1 and nearest:
         return f"convert its tensors to one dtype, such as {nearest}"
-    if any(candidate.status == _BAD_PROGRAM for candidate in call.candidates):
-        return CONTRADICTS
-    return f"change the call, or {_OWN}"
+    return None
 
 
 @functools.cache

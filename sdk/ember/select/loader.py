@@ -1,27 +1,26 @@
-"""The runtime's loader becomes a program of this computer, with the candidate kernels.
+"""The runtime's loader becomes a program of the host, with the candidate kernels.
 
 It has kernels of every instruction set, and node kernels for the board's sets. Models
-stand for instructions that this computer lacks, but only `prepare` is called. A new
-computer compiles the kernels of the operators that a program names; after several
-programs, all of them, so that others need no compiler.
+stand for instructions that the host lacks, but only `prepare` is called. With an empty
+cache, the kernels of the operators that a program names are compiled; after several
+programs all of them, so that others need no compiler.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-import shutil
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ember import boards, kernels, paths
+from ember import boards, kept, kernels, paths
 from ember.boards import Board, isa
 from ember.kernels import KernelList
-from ember.toolchain import demand, libraries, linker, models, parts, user_kernels
+from ember.toolchain import build_tree, libraries, linker, parts
 from ember.toolchain.build_tree import ToolError
-from ember.toolchain.libraries import Libraries
+from ember.toolchain.compiler import Libraries
 
 _XNNPACK = "XnnpackBackend"
 MOST_PARTS = 6  # loaders with a part of the kernels, before all are compiled
@@ -51,7 +50,7 @@ def is_ready(
         return False
     wanted = Content.of(board, known, operators, program)
     whole = _place(host, key, wanted)
-    return whole.is_file() or _part(whole, wanted).is_file()
+    return _found(whole) or _found(_part(whole, wanted))
 
 
 def ready(
@@ -63,12 +62,17 @@ def ready(
     """The loader that has each kernel that `board` may use for `program`, whose
     operators are in `allowed`; compiled now unless the cache has it."""
     content = Content.of(board, known, frozenset(allowed), program)
-    loader = _loader(boards.computer(board).name, content)
     wanted = [kernel for offered in allowed.values() for kernel in offered]
     for backend in known.backends.values():
         wanted += isa.usable(backend.kernels, content.sets)
-    why = f"kernels for {board.name} are chosen by calling it on this computer"
-    models.need(wanted, loader.unmodelled, why)
+    why = f"kernels for {board.name} are chosen by calling it on the host"
+    computer = boards.computer(board).name
+    try:
+        loader = _loader(computer, content)
+    except parts.UnmodelledError as error:
+        build_tree.need_models(wanted, error.unmodelled, why)
+        loader = _loader(computer, content, part=False)
+    build_tree.need_models(wanted, loader.unmodelled, why)
     return loader
 
 
@@ -113,7 +117,7 @@ def _place(board: Board, key: str, content: Content) -> Path:
     for path in _sources("resolve_*.[ch]"):
         digest.update(path.name.encode() + path.read_bytes())
     digest.update("".join(_tables(content.whole)).encode())
-    digest.update(user_kernels.digest(content.known.libraries))
+    digest.update(libraries.user_digest(content.known.libraries))
     name = f"{board.name}-{digest.hexdigest()[:16]}"
     return paths.cache() / "resolve" / name / _NAME
 
@@ -130,15 +134,16 @@ def _sources(pattern: str) -> list[Path]:
 
 
 @functools.cache
-def _loader(name: str, content: Content) -> Loader:
+def _loader(name: str, content: Content, *, part: bool = True) -> Loader:
+    """With the kernels of `content`, or all. UnmodelledError."""
     board = boards.load(name)
     libs = libraries.build(board, messages=True, whole=False)
     whole = _place(board, libs.key, content)
-    if not whole.is_file() and not libs.is_whole:
-        part = _part(whole, content)
-        if part.is_file() or make_part(libs, part, content):
-            return Loader(board, part, {})
-    if not whole.is_file():
+    if part and not _found(whole) and not libs.is_whole:
+        place = _part(whole, content)
+        if _found(place) or make_part(libs, place, content):
+            return Loader(board, place, {})
+    if not _found(whole):
         libs = libraries.build(board, messages=True)
         _make(libs, whole, content.whole)
     return Loader(board, whole, libs.unmodelled)
@@ -150,7 +155,7 @@ def make_part(libs: Libraries, part: Path, content: Content) -> bool:
         return False
     try:
         _make(libs, part, content)
-    except (demand.UnmodelledError, ToolError):
+    except ToolError:
         return False
     return True
 
@@ -160,9 +165,15 @@ def _make(libs: Libraries, path: Path, content: Content) -> None:
     with tempfile.TemporaryDirectory(dir=top) as temporary:
         _build(libs, Path(temporary), content)
         path.parent.mkdir(parents=True, exist_ok=True)
-        for name in (_TWIN, _NAME):  # its twin is there when it is
+        for name in (_TWIN, _NAME):
             if (Path(temporary) / name).is_file():
-                shutil.move(Path(temporary) / name, path.with_name(name))
+                kept.put(Path(temporary) / name, path.with_name(name))
+
+
+def _found(path: Path) -> bool:
+    """Whether a loader is there, and its twin if it has one."""
+    twin = path.with_name(_TWIN)
+    return kept.found(path) and (not twin.exists() or kept.found(twin))
 
 
 @functools.cache
@@ -189,7 +200,7 @@ def _build(libs: Libraries, folder: Path, content: Content) -> None:
     sources = [path for path in _sources("resolve_*.c") if path.stem != unused]
     sources += [folder / "operators.c", folder / "backends.c"]
     files = libs.compile(sources, folder)
-    files += user_kernels.objects(libs, content.known, content.known.of_all_sets())
+    files += libraries.user_objects(libs, content.known, content.known.of_all_sets())
     _link(parts.of(libs, files), files, folder)
 
 

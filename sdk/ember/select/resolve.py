@@ -1,7 +1,9 @@
 """A program becomes what it needs on a board: kernels, states, scratch, or its gaps.
 
-The answer comes from the runtime's own loader, compiled for this computer at the
-board's pointer width (runtime_c/app/resolve_main.c), so host and device agree.
+The answer comes from the runtime's own loader, compiled for the host at the board's
+pointer width (runtime_c/app/resolve_main.c), so host and device agree. It includes what
+delegates need. If a firmware may run on several cores, the answer for each is joined to
+one that holds on all of them. Sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -9,17 +11,17 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ember import kernels
+from ember import files, kernels
 from ember.boards import Board, levels
 from ember.errors import SdkError
-from ember.files import documents
+from ember.files import tensor_data
 from ember.kernels import KernelList
-from ember.select import delegates, loader, merged
-from ember.select.delegates import DelegateNeeds
+from ember.program.reader import parse
+from ember.select import loader
 from ember.toolchain import emulator
 
 MOST_DATA_FILES = 16  # resolve_main.c
@@ -27,10 +29,11 @@ _UNSUPPORTED, _TOO_LARGE = -2, 3
 _TIMEOUT_S = 300
 _APART = 4096  # bytes between the regions of one loading, and the double in another
 
+_SHOWN = 5  # names of data that is missing
 _NO_DATA = re.compile("(constant|data) is missing")
 _DATA_HINT = (
-    "the weights are in a separate .ptd file: put it beside the program and name"
-    " their folder, or use --data FILE.ptd"
+    "the weights are in separate .ptd files: put them beside the program and name"
+    " their folder, or use --data FILE.ptd for each"
 )
 
 
@@ -53,7 +56,7 @@ class Call:
     known: bool  # whether the operator has kernels at all
     state: int
     scratch: int
-    planned: bool  # whether its scratch lies in planned memory
+    planned: bool  # whether its scratch is in planned memory
     volatile: bool  # prepared again when its arguments change
     message: str  # why, where kernel is None
     candidates: tuple[Candidate, ...] = ()  # in the order they are tried
@@ -81,10 +84,10 @@ class MethodNeeds:
     changing: bool  # whether it needs the runtime's parts for what can change
     # By index, those whose backend has kernels of its own.
     delegates: Mapping[int, DelegateNeeds] = field(default_factory=dict)
-    spare: tuple[int, ...] = ()  # delegates whose payloads nothing reads any more
+    spare: tuple[int, ...] = ()  # delegates whose payloads are not read any more
     steps: int = 0  # bound of the work of one pass, by the largest shapes
     delegate_steps: tuple[int, ...] = ()  # of one call of each delegate
-    unsized: bool = False  # a call's work is known only while it runs
+    unsized: bool = False  # a call's work is known only at run time
 
     @property
     def is_fixed(self) -> bool:
@@ -123,16 +126,36 @@ def resolve(
     known = known or kernels.load()
     allowed = kernels.load().all(board.isa) if allowed is None else allowed
     tool = loader.ready(board, known, allowed, program)
-    resolutions = [
-        _resolution(*_load(tool, program, data, methods, allowed, words))
-        for words in _cores(board)
-    ]
+    try:
+        resolutions = [
+            _resolution(*_load(tool, program, data, methods, allowed, words))
+            for words in _cores(board)
+        ]
+    except SdkError as error:
+        missing = error.hint == _DATA_HINT and _missing(program, data)
+        if not missing:
+            raise
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        names = ", ".join(f"'{name}'" for name in missing[:_SHOWN])
+        raise SdkError(f"no .ptd file has {names}{more}", _DATA_HINT) from error
     if len(resolutions) == 1:
         return resolutions[0]
     return Resolution(
-        merged.merged([resolution.methods for resolution in resolutions]),
+        merged([resolution.methods for resolution in resolutions]),
         resolutions[-1].sizes,
     )
+
+
+def _missing(content: bytes, data: Sequence[bytes]) -> list[str]:
+    """Names of the tensors whose data is in none of the .ptd files."""
+    keys = {entry.key for blob in data for entry in tensor_data.parse(blob).entries}
+    names = {
+        str(tensor.name)
+        for method in parse(content).methods
+        for _, tensor in method.tensors
+        if tensor.is_external
+    }
+    return sorted(names - keys)
 
 
 def _cores(board: Board) -> list[list[str]]:
@@ -172,7 +195,7 @@ def _load(
         if run.exit_code == _TOO_LARGE:
             raise SdkError("the program is too large for the loader on the host")
         run.check("loading the program on the host")
-        answer = documents.read_json(folder / "result.json")
+        answer = files.read_json(folder / "result.json")
         packed = folder / "packed.bin"
         assert isinstance(answer, dict)
         return answer, packed.read_bytes() if packed.is_file() else b""
@@ -273,7 +296,7 @@ def _method(
         slots=sizes.get("slots", 0),
         changing=bool(sizes.get("changing", 1)),
         delegates={
-            delegate["index"]: delegates.needs(delegate, packed)
+            delegate["index"]: needs(delegate, packed)
             for delegate in sizes.get("delegates", ())
         },
         spare=tuple(sizes.get("spare", ())),
@@ -281,3 +304,143 @@ def _method(
         delegate_steps=tuple(sizes.get("delegate_steps", ())),
         unsized=any(call["status"] for call in item["calls"]),
     )
+
+
+# ---- needs of delegates --------------------------------------------------------------
+
+
+# ember_xnn_refusal_t of backends/xnnpack/graph/graph.h.
+_REFUSALS = {
+    1: "groups are not supported",
+    2: "the board's vectors are too short to be faster",
+    4: "it supports only 3 x 3 windows with one output per channel",
+    8: "too few channels",
+    16: "its weights are not constant",
+    32: "with these scales, sums would not be exact",
+    64: "rounding sums to float16 is slower there",
+}
+
+
+@dataclass(frozen=True)
+class PackedWeights:
+    """Weights in the layout of the kernel that reads them."""
+
+    name: str  # under which the backend looks for them in a program
+    data: bytes
+    scales: bool  # they hold their scales, too
+
+
+@dataclass(frozen=True)
+class NodeKernel:
+    """The kernel that runs a node of a delegate's graph."""
+
+    kernel: str
+    variant: str  # pf32_gemm, ...; empty where there is no such name
+    packed: PackedWeights | None = None  # what it would rather have than its weights
+    refused: tuple[str, ...] = ()  # why kernels that were tried before did not take it
+    row: bool = False  # a product of one row
+    others: tuple[str, ...] = ()  # that run it on lesser cores, of firmware that asks
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kernel": self.kernel, "variant": self.variant}
+
+
+@dataclass(frozen=True)
+class DelegateNeeds:
+    nodes: tuple[NodeKernel, ...]
+    values: int  # scratch for what lives between nodes
+    bound: int  # the most of it that is alive at once
+    work: int  # scratch of the node that takes most beside it
+
+    def to_json(self) -> dict[str, int]:
+        return {"values": self.values, "bound": self.bound, "work": self.work}
+
+
+def needs(facts: Mapping[str, Any], packed: bytes) -> DelegateNeeds:
+    """Of a delegate in the loader's answer; `packed` is what it put into a file."""
+    return DelegateNeeds(
+        nodes=tuple(_node_kernel(node, packed) for node in facts["nodes"]),
+        **{name: facts[name] for name in ("values", "bound", "work")},
+    )
+
+
+def _node_kernel(facts: Mapping[str, Any], packed: bytes) -> NodeKernel:
+    weights = facts.get("packed")
+    return NodeKernel(
+        facts["kernel"],
+        facts["variant"],
+        weights
+        and PackedWeights(
+            weights["name"],
+            packed[weights["offset"] : weights["offset"] + weights["size"]],
+            bool(weights["scales"]),
+        ),
+        tuple(text for bit, text in _REFUSALS.items() if facts["refusals"] & bit),
+        bool(facts["row"]),
+    )
+
+
+# ---- several cores -------------------------------------------------------------------
+
+
+def merged(cores: Sequence[Sequence[MethodNeeds]]) -> tuple[MethodNeeds, ...]:
+    """Of each method; the last of `cores` is the one whose kernels are reported."""
+    return tuple(_merged_method(needs) for needs in zip(*cores, strict=True))
+
+
+def _merged_method(needs: Sequence[MethodNeeds]) -> MethodNeeds:
+    last = needs[-1]
+    for need in needs:
+        if need.gaps or need.missing_delegates:
+            return need
+    return replace(
+        last,
+        calls=tuple(
+            _merged_call(calls) for calls in zip(*(n.calls for n in needs), strict=True)
+        ),
+        arena=max(need.arena for need in needs),
+        temp=max(need.temp for need in needs),
+        slots=max(need.slots for need in needs),
+        steps=max(need.steps for need in needs),
+        delegate_steps=tuple(map(max, *(need.delegate_steps for need in needs))),
+        changing=any(need.changing for need in needs),
+        delegates=_delegates([need.delegates for need in needs]),
+        spare=tuple(i for i in last.spare if all(i in need.spare for need in needs)),
+    )
+
+
+def _merged_call(calls: Sequence[Call]) -> Call:
+    return replace(
+        calls[-1],
+        state=max(call.state for call in calls),
+        scratch=max(call.scratch for call in calls),
+    )
+
+
+def _delegates(
+    delegates: Sequence[Mapping[int, DelegateNeeds]],
+) -> dict[int, DelegateNeeds]:
+    return {
+        index: _delegate([by_index[index] for by_index in delegates])
+        for index in delegates[-1]
+    }
+
+
+def _delegate(needs: Sequence[DelegateNeeds]) -> DelegateNeeds:
+    return DelegateNeeds(
+        nodes=tuple(
+            _merged_node(nodes)
+            for nodes in zip(*(need.nodes for need in needs), strict=True)
+        ),
+        values=max(need.values for need in needs),
+        bound=max(need.bound for need in needs),
+        work=max(need.work for need in needs),
+    )
+
+
+def _merged_node(nodes: Sequence[NodeKernel]) -> NodeKernel:
+    """Each core packs weights in its own way, so the program keeps them as they are."""
+    best = nodes[-1]
+    others = dict.fromkeys(node.kernel for node in nodes)
+    others.pop(best.kernel)
+    return replace(best, packed=None, others=tuple(others))

@@ -13,11 +13,10 @@ from ember.errors import SdkError, problem_list
 from ember.files.tensors import DType
 from ember.kernels import KernelList
 from ember.kernels.opinfo import OpInfo
-from ember.kernels.rules import Rules
 from ember.program import Method, Program
-from ember.select import gaps, loader, pins, resolve
+from ember.select import gaps, loader, resolve
 from ember.select.gaps import Gap
-from ember.select.pins import Origins
+from ember.select.rules import Origins, Rules, of_calls
 
 
 @dataclass(frozen=True)
@@ -178,7 +177,7 @@ def examine(
         missing_calls.sort(key=lambda gap: (order[gap.method], gap.instruction))
         return Examined(None, tuple(missing_calls))
     if rules.calls:
-        allowed = pins.of_calls(rules, name, methods, answer.methods, allowed, origins)
+        allowed = of_calls(rules, name, methods, answer.methods, allowed, origins)
         answer = resolved(allowed)
     selection = Selection(
         methods=tuple(methods),
@@ -195,7 +194,7 @@ def examine(
 def look(
     model: Program, content: bytes, methods: Sequence[Method], name: str
 ) -> tuple[Gap, ...]:
-    """Gaps of a program on this computer, as far as they show without a compiler."""
+    """Gaps of a program on the host, as far as they show without a compiler."""
     known = kernels.load()
     host = boards.load("host")
     try:

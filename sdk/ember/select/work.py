@@ -2,7 +2,7 @@
 
 The runtime counts them while it loads (ember_node_work() in node.h): about one for each
 element that a kernel reads, writes or multiplies. A method with a loop, or with a call
-whose shapes are known only while it runs, has none: its execution ends by a budget.
+whose shapes are known only at run time, has none: its execution ends by a budget.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Batches become results on Dask's workers, of this computer or of many.
+"""Batches become results on Dask's workers, on the host or on many computers.
 
 The scheduler keeps the contents of cases on its disk, under their hashes; a worker asks
-for those that its cache does not have. What a lost worker was to do, another does.
+for those that its cache lacks. The work of a lost worker is done by another.
 """
 
 from __future__ import annotations
@@ -9,10 +9,15 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import itertools
+import math
 import os
 import shutil
+import signal
 import tempfile
+import threading
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,20 +25,20 @@ from typing import TYPE_CHECKING, Any
 from ember import writing
 from ember.errors import SdkError
 from ember.sweep import work
-from ember.sweep.content import CaseContent
-from ember.sweep.points import Batch
+from ember.sweep.points import Batch, CaseContent
 from ember.sweep.work import PointResult
 
 if TYPE_CHECKING:
-    from distributed import Client, Future, Scheduler
+    from distributed import Client, Future, Scheduler, Worker
 
 _CONNECT_S = 20
 _QUEUED = 8  # batches of each worker that its scheduler knows
+_LEAST_TASKS = 4  # of each worker, if there are points enough
 _LOST = "the worker died each time that it ran this case"
 
 
 def need() -> None:
-    """SdkError where Dask is missing."""
+    """Raises SdkError if Dask is missing."""
     if importlib.util.find_spec("distributed") is None:
         raise SdkError(
             "ember sweep runs on dask.distributed, which is not installed",
@@ -43,7 +48,7 @@ def need() -> None:
 
 @contextlib.contextmanager
 def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
-    """A client of the scheduler, or of `workers` processes on this computer."""
+    """A client of the scheduler, or of `workers` processes on the host."""
     import distributed
 
     if scheduler is None:
@@ -53,6 +58,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
             _local(count) as cluster,
             distributed.Client(cluster) as client,
         ):
+            client.register_plugin(_own_group_type()())
             client.wait_for_workers(count)
             yield client
         return
@@ -74,7 +80,7 @@ def connected(scheduler: str | None, workers: int | None) -> Iterator[Client]:
 
 @contextlib.contextmanager
 def _own_folder() -> Iterator[None]:
-    """What scheduler and workers keep on disk goes with them."""
+    """Scheduler and workers keep their files in a folder that is removed at the end."""
     import dask
 
     with (
@@ -103,8 +109,29 @@ def _local(count: int) -> Any:
         raise writing.failed(Path(cause.filename), cause) from error
 
 
+def _own_group_type() -> type:
+    """The plugin of workers on the host; made in a function because Dask may be
+    missing."""
+    from distributed import WorkerPlugin
+
+    class OwnGroup(WorkerPlugin):  # type: ignore[misc]
+        """Shields workers and their emulators from Ctrl-C, whose ends would become
+        results: the command ends the worker, and the worker its processes."""
+
+        def setup(self, worker: Worker) -> None:
+            with contextlib.suppress(PermissionError):  # it leads a group already
+                os.setsid()
+
+        def teardown(self, worker: Worker) -> None:
+            if os.getsid(0) == os.getpid():
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                os.killpg(0, signal.SIGTERM)
+
+    return OwnGroup
+
+
 def _cause(error: BaseException | None) -> OSError | None:
-    """Why something of Dask's did not start, where the system refused it."""
+    """The system error for which something of Dask's did not start, if there is one."""
     while error is not None and not isinstance(error, OSError):
         error = error.__cause__
     return error
@@ -119,7 +146,7 @@ def has_dashboard() -> bool:
 
 
 def _store_type() -> type:
-    """The plugin of the scheduler; a function, since Dask may be missing."""
+    """The plugin of the scheduler; made in a function because Dask may be missing."""
     from distributed.diagnostics.plugin import SchedulerPlugin
 
     class ContentStore(SchedulerPlugin):  # type: ignore[misc]
@@ -158,8 +185,8 @@ def _store_type() -> type:
 def _send(
     client: Client, batches: Iterable[Batch], known: _Contents, sent: set[str]
 ) -> None:
-    """Give the scheduler what it does not have of the batches' cases; `sent` are those
-    that it has got, or had."""
+    """Gives the scheduler the cases of the batches that it lacks; `sent` has those that
+    it got."""
     digests = {member.digest for batch in batches for member in batch.members} - sent
     if not digests:
         return
@@ -183,16 +210,21 @@ def _fetch(digest: str) -> bytes:
     return content
 
 
-def _work(batch: Batch) -> list[PointResult]:
-    """On a worker: the results of a batch."""
+def _work(batch: Batch, topic: str) -> list[PointResult]:
+    """On a worker: the results of a batch, each told at once to those that listen."""
     from distributed import get_worker
 
-    return work.run(batch, str(get_worker().name), _fetch)
+    worker = get_worker()
+
+    def tell(result: PointResult) -> None:
+        worker.log_event(topic, {"result": asdict(result)})
+
+    return work.run(batch, str(worker.name), _fetch, tell)
 
 
 # ---- batches -------------------------------------------------------------------------
 
-Task = Callable[[Batch], list[PointResult]]
+Task = Callable[..., list[PointResult]]  # of a batch and the topic that it tells
 
 
 def run(
@@ -202,25 +234,40 @@ def run(
     on_results: Callable[[list[PointResult]], None],
     task: Task = _work,
 ) -> None:
-    """Give the results of each batch to `on_results` as they come.
+    """Passes results to `on_results` as they come, in any thread: those of each batch,
+    preceded by those that its worker reports early.
 
-    `task` is what a worker does with a batch. A case that kills workers becomes an
-    error of its own. SdkError where the workers cannot run anything, or their scheduler
-    went away.
+    `task` is what a worker does with a batch. A case that kills workers gets an error
+    as its result. Raises SdkError if the workers cannot run anything or the scheduler
+    has gone.
     """
     client.register_plugin(_store_type()())
     workers = max(1, len(client.scheduler_info()["workers"]))
+    count = sum(len(batch.members) for batch in batches)
+    most = math.ceil(count / (workers * _LEAST_TASKS))
+    batches = [part for batch in batches for part in batch.split(most)]
+    topic = f"ember-{uuid.uuid4()}"
+    ended = threading.Event()
+
+    def told(event: tuple[float, dict[str, Any]]) -> None:
+        if not ended.is_set():
+            on_results([PointResult(**event[1]["result"])])
+
+    client.subscribe_topic(topic, told)
     suspects: list[Batch] = []
     sent: set[str] = set()
-    done = partial(_done, client, contents, sent, task)
-    for batch, results in done(batches, _QUEUED * workers):
-        if results is None:
-            suspects += batch.split()
-        else:
-            on_results(results)
-    # A worker takes what it was to do next with it: now nothing is.
-    for batch, results in done(suspects, 1):
-        on_results(work.failed(batch, _LOST) if results is None else results)
+    done = partial(_done, client, contents, sent, partial(task, topic=topic))
+    try:
+        for batch, results in done(batches, _QUEUED * workers):
+            if results is None:
+                suspects += batch.split(1)
+            else:
+                on_results(results)
+        # A worker takes what it was to do next with it: now nothing is.
+        for batch, results in done(suspects, 1):
+            on_results(work.failed(batch, _LOST) if results is None else results)
+    finally:
+        ended.set()  # workers that are stopped tell of their emulators' ends
 
 
 def _done(
@@ -231,8 +278,8 @@ def _done(
     batches: Sequence[Batch],
     most: int,
 ) -> Iterator[tuple[Batch, list[PointResult] | None]]:
-    """Batches as they are done, with `most` of them at the scheduler; None: all workers
-    died that had one."""
+    """Batches as they are done, of which the scheduler has `most` at a time; None: all
+    workers that had it died."""
     from distributed import as_completed
 
     waiting = iter(batches)
@@ -241,7 +288,7 @@ def _done(
 
     def submit(count: int) -> None:
         part = {
-            f"{batch.name}-{most}": batch  # what was a batch may be alone now
+            f"{batch.name}-{most}": batch  # the same points can be split another way
             for batch in itertools.islice(waiting, count)
         }
         if not part:
@@ -258,7 +305,7 @@ def _done(
 
 
 def _results(future: Future, answer: Any) -> list[PointResult] | None:
-    """The answer of a task; None: all workers died that had it."""
+    """The answer of a task; None: all workers that had it died."""
     from distributed import KilledWorker
 
     if future.cancelled():

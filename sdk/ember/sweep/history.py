@@ -1,4 +1,4 @@
-"""Runs of sweeps become rows of figures of a case, the oldest first."""
+"""Runs of sweeps become what differs between two of them, and figures over all."""
 
 from __future__ import annotations
 
@@ -12,6 +12,72 @@ from ember.run.baseline import COUNTED
 from ember.sweep.results import PointRow, Results, SweepRun
 from ember.sweep.work import PointResult
 
+# ---- two runs ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A fact of a point that changed."""
+
+    row: PointRow
+    fact: str  # status, outputs, or a figure
+    before: str | int
+    after: str | int
+
+    @property
+    def growth(self) -> float | None:
+        """The growth of a figure as a share; None for what is not a number."""
+        if isinstance(self.before, str) or isinstance(self.after, str):
+            return None
+        return (self.after - self.before) / self.before if self.before else float("inf")
+
+    @property
+    def is_worse(self) -> bool:
+        if self.fact == "status":
+            return self.after != "passed"
+        return self.growth is None or self.growth > 0
+
+
+@dataclass(frozen=True)
+class SweepChanges:
+    """What differs between runs. `new` and `gone`: points that only one run has."""
+
+    differences: tuple[Difference, ...]  # the worst first
+    new: int
+    gone: int
+
+
+def compare(before: Sequence[PointRow], after: Sequence[PointRow]) -> SweepChanges:
+    """Compares runs; the same point has equal names of program, board and options."""
+    old = {row.place: row for row in before}
+    both = [(old[row.place], row) for row in after if row.place in old]
+    differences = [change for pair in both for change in _differences(*pair)]
+    differences.sort(key=_order)
+    return SweepChanges(
+        tuple(differences), len(after) - len(both), len(old) - len(both)
+    )
+
+
+def _differences(old: PointRow, new: PointRow) -> list[Difference]:
+    if old.result.key == new.result.key:
+        return []
+    facts = ("status", *COUNTED, "outputs")
+    pairs = [
+        (fact, getattr(old.result, fact), getattr(new.result, fact)) for fact in facts
+    ]
+    return [
+        Difference(new, fact, before, after)
+        for fact, before, after in pairs
+        if before != after and before is not None and after is not None
+    ]
+
+
+def _order(change: Difference) -> tuple[bool, bool, float]:
+    return not change.is_worse, change.growth is not None, -(change.growth or 0)
+
+
+# ---- all runs ------------------------------------------------------------------------
+
 
 @dataclass(frozen=True)
 class Moment:
@@ -22,7 +88,7 @@ class Moment:
     result: PointResult
 
     def changes(self, before: Moment) -> tuple[str, ...]:
-        """What is another version than it was `before`: the model, the SDK, or both."""
+        """What changed since `before`: the model, the SDK, or both."""
         contents = {self.content, before.content}
         is_other_model = len(contents) > 1 and "" not in contents
         is_other_sdk = self.run.sdk != before.run.sdk
@@ -32,7 +98,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Course:
-    """A program on a board with options, in each run that has it."""
+    """A program on a board with options, in every run that has it."""
 
     program: str
     board: str
@@ -44,13 +110,13 @@ class Course:
 
     @property
     def changes(self) -> list[tuple[str, ...]]:
-        """What changed before each moment; nothing before the first."""
+        """What changed before each moment; empty for the first."""
         pairs = pairwise(self.moments)
         return [(), *(moment.changes(before) for before, moment in pairs)]
 
     @property
     def moves(self) -> bool:
-        """Whether a figure or the status is not always the same."""
+        """Whether a figure or the status ever changed."""
         facts = ("status", *COUNTED)
         return any(
             len({getattr(moment.result, fact) for moment in self.moments} - {None}) > 1
@@ -59,7 +125,7 @@ class Course:
 
 
 def read(paths: Sequence[Path], wanted: Callable[[PointRow], bool]) -> list[Course]:
-    """The courses of what files of results have. SdkError where nothing is wanted."""
+    """The courses of all results in the files. Raises SdkError if none is wanted."""
     held: dict[tuple[str, str, str], list[Moment]] = {}
     for run, rows in sorted(_runs(paths), key=lambda pair: pair[0].began):
         for row in rows:

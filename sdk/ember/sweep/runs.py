@@ -1,7 +1,8 @@
-"""SWEEP.yaml becomes results: what is not known yet is computed and stored."""
+"""SWEEP.yaml becomes results: missing ones are computed and stored."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,7 +11,7 @@ from typing import Any
 
 from ember import progress
 from ember.output import counted
-from ember.sweep import cluster, models, points, settings, sources
+from ember.sweep import cluster, points, settings, sources
 from ember.sweep.points import Point
 from ember.sweep.results import PointRow, Results, SweepRun
 from ember.sweep.settings import Sweep
@@ -19,11 +20,11 @@ from ember.sweep.work import PointResult
 
 @dataclass(frozen=True)
 class SweepOrder:
-    """What the command line says beside the file."""
+    """What the command line says besides the file."""
 
     name: str | None = None  # of the run; None: the time
     again: bool = False  # what is known, too
-    scheduler: str | None = None  # None: a cluster of this computer
+    scheduler: str | None = None  # None: a cluster on the host
     workers: int | None = None  # of that; None: one a processor
 
 
@@ -40,13 +41,13 @@ OnResult = Callable[[Point, PointResult], None]
 
 
 def planned(path: Path, workers: int | None = None) -> Planned:
-    """What a SWEEP.yaml asks for, models and graphs exported by `workers` processes.
-    SdkError where it is wrong, or a case is missing."""
+    """What a SWEEP.yaml asks for; models and graphs are exported by `workers`
+    processes. Raises SdkError if the file is wrong or a case is missing."""
     chosen = settings.read(path)
     boards = points.loaded(chosen)
     programs = [
         *settings.programs(chosen, path.parent),
-        *models.exported(chosen.models, path.parent, workers),
+        *sources.exported_models(chosen.models, path.parent, workers),
     ]
     if chosen.graphs is None:
         return Planned(chosen, tuple(points.points(chosen, boards, programs)))
@@ -62,7 +63,7 @@ def sweep(
     on_result: OnResult,
     say: Callable[[str], None],
 ) -> SweepRun:
-    """Compute what `results` has not got; the run, with all of its results stored."""
+    """Computes what `results` lacks; the run, with all of its results stored."""
     chosen, given = plan.settings, plan.points
     known = set() if asked.again else results.known(given)
     todo = list(points.batches(given, known, chosen))
@@ -78,17 +79,27 @@ def sweep(
             progress.doing("running points") as step,
         ):
             say(_cluster(client))
-            done = 0
+            step.of(0, count)
+            stored: set[str] = set()
+            lock = threading.Lock()
 
             def store(part: list[PointResult]) -> None:
-                nonlocal done
-                results.add(part)
-                done += len(part)
-                step.of(done, count)
-                for result in part:
-                    on_result(by_key[result.key], result)
+                with lock:
+                    new = [result for result in part if result.key not in stored]
+                    if not new:
+                        return
+                    results.add(new)
+                    stored.update(result.key for result in new)
+                    step.of(len(stored), count)
+                    for result in new:
+                        on_result(by_key[result.key], result)
 
-            cluster.run(client, todo, contents, store)
+            try:
+                cluster.run(client, todo, contents, store)
+            except KeyboardInterrupt:
+                kept = f"{len(stored):,} of {counted(count, 'point')} stored"
+                say(f"{kept}: the same command goes on with the others")
+                raise
     results.end(name)
     return results.run(name)
 
@@ -99,8 +110,8 @@ _MOST_SHRUNK = 10  # graphs of a run: others often differ for the same reason
 def shrunk(
     plan: Planned, rows: Sequence[PointRow], folder: Path, workers: int | None
 ) -> Iterator[str]:
-    """Write the smallest part of each graph that differs below `folder`, as a case;
-    what to say of it."""
+    """Writes the smallest part of each graph that differs below `folder`, as a case; a
+    sentence about it."""
     if plan.settings.graphs is None:
         return
     seeds = {seed.name: seed for seed in sources.seeds(plan.settings.graphs)}

@@ -22,12 +22,12 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from ember import cases
-from ember.boards.strict import Strict
+from ember import cases, files
+from ember.boards import keys
+from ember.boards.keys import Strict
 from ember.cases import Found
 from ember.errors import SdkError, problem_list
 from ember.export.flows import Backend, Quantize
-from ember.files import documents
 from ember.toolchain.libraries import DEFAULT_OPTIMIZE, Optimize
 
 Family = Literal["core", "half", "integer", "dynamic", "control", "xnnpack", "cortex_m"]
@@ -49,7 +49,7 @@ class Option(Strict):
 
     @property
     def text(self) -> str:
-        """Only what is not the default, such as "optimize=size"."""
+        """The settings that are not the default, such as "optimize=size"."""
         said = self.model_dump(exclude_defaults=True)
         return ", ".join(f"{name}={value}" for name, value in said.items())
 
@@ -84,7 +84,7 @@ class ModelExports(Strict):
 
 
 class Sweep(Strict):
-    """The file as it is written."""
+    """The content of the file."""
 
     programs: tuple[str, ...] = ()
     models: tuple[ModelExports, ...] = ()
@@ -107,8 +107,8 @@ class Sweep(Strict):
 
 
 def read(path: Path) -> Sweep:
-    """SdkError with every problem of the file."""
-    data = documents.read_yaml(path, "the sweep")
+    """Reads the file. Raises SdkError with every problem in it."""
+    data = files.read_yaml(path, "the sweep")
     try:
         return Sweep.model_validate(data if data is not None else {})
     except ValidationError as error:
@@ -119,12 +119,13 @@ def read(path: Path) -> Sweep:
 def _problem(error: Any) -> str:
     where = ".".join(str(part) for part in error["loc"])
     said = error["msg"].removeprefix("Value error, ")
-    said = {"extra_forbidden": "there is no such key"}.get(error["type"], said)
+    if error["type"] == "extra_forbidden":
+        said = keys.unknown_key(Sweep, error["loc"])
     return f"{where}: {said}" if where else said
 
 
 def programs(sweep: Sweep, folder: Path) -> list[Found]:
-    """The cases of all programs; UsageError where a path has none."""
+    """The cases of all programs. Raises UsageError if a path has none."""
     if not sweep.programs:
         return []
     return cases.find(

@@ -8,24 +8,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ember import build
 from ember.boards import Board
 from ember.cases import Found
 from ember.errors import SdkError
+from ember.firmware import Options
+from ember.plan import passes
 from ember.run import baseline, testing
 from ember.run.baseline import Figures
 from ember.run.testing import Outcome
-from ember.sweep import content, points
-from ember.sweep.points import Batch, Member
+from ember.sweep import points
+from ember.sweep.points import Batch
 from ember.sweep.settings import Option
+
+STATUSES = ("passed", "failed", "error")
 
 
 @dataclass(frozen=True)
 class PointResult:
-    """Of one point; None: nobody counted it. `seconds` are its part of the batch's."""
+    """The result of one point. None: not counted. `seconds`: its share of the batch."""
 
     key: str
-    status: str  # passed, failed, error
+    status: str  # one of STATUSES
     message: str
     max_abs_diff: float | None = None
     instructions: int | None = None
@@ -38,29 +41,35 @@ class PointResult:
     worker: str = ""
 
 
-def run(batch: Batch, worker: str, fetch: Callable[[str], bytes]) -> list[PointResult]:
-    """The results of a batch, in its order; SdkError where nothing can be run."""
+def run(
+    batch: Batch,
+    worker: str,
+    fetch: Callable[[str], bytes],
+    on_result: Callable[[PointResult], None] = lambda result: None,
+) -> list[PointResult]:
+    """The results of a batch, in order; `on_result` gets each one immediately. Raises
+    SdkError if nothing can run."""
     if points.sdk_digest() != batch.sdk:
         raise SdkError(
-            f"the worker {worker} has another version of Ember than this computer",
+            f"the worker {worker} has another version of Ember than the host",
             hint="install the same one everywhere",
         )
-    began = time.monotonic()
     board, option = batch.board, batch.option
     locations = [
-        Found(member.key, content.unpacked(member.digest, _of(fetch, member.digest)))
+        Found(member.key, points.unpacked(member.digest, _of(fetch, member.digest)))
         for member in batch.members
     ]
+    began = time.monotonic()
     outcomes = _tested(locations, board, option, batch.timeout_s)
-    figures = [
-        _figures(outcome, board, option, batch.timeout_s) if batch.measure else None
-        for outcome in outcomes
-    ]
-    seconds = (time.monotonic() - began) / len(batch.members)
-    return [
-        _result(*row, seconds, worker)
-        for row in zip(batch.members, outcomes, figures, strict=True)
-    ]
+    shared = (time.monotonic() - began) / len(batch.members)
+    results = []
+    for outcome in outcomes:
+        began = time.monotonic()
+        result = _result(outcome, batch)
+        seconds = shared + time.monotonic() - began
+        results.append(replace(result, seconds=seconds, worker=worker))
+        on_result(results[-1])
+    return results
 
 
 def failed(batch: Batch, message: str) -> list[PointResult]:
@@ -88,40 +97,36 @@ def _tested(
         ]
 
 
-def _figures(
-    outcome: Outcome, board: Board, option: Option, timeout_s: float | None
-) -> Figures | SdkError | None:
-    """What firmware for the case takes; the error where it cannot be built."""
-    if outcome.status != "passed":
-        return None
-    options = build.Options(optimize=option.optimize, rows=option.rows)
-    try:
-        with tempfile.TemporaryDirectory(prefix="ember-sweep-") as folder:
-            return baseline.measure(
-                outcome, options, timeout_s, board=board, out=Path(folder) / "build"
-            )
-    except SdkError as error:
-        return error
-
-
-def _result(
-    member: Member,
-    outcome: Outcome,
-    figures: Figures | SdkError | None,
-    seconds: float,
-    worker: str,
-) -> PointResult:
-    common = PointResult(
-        *(member.key, outcome.status, outcome.message, outcome.max_abs_diff),
-        instructions=outcome.instructions,
-        seconds=seconds,
-        worker=worker,
+def _figures(outcome: Outcome, batch: Batch) -> Figures:
+    """The sizes and counts of firmware for the case. Raises SdkError if it cannot be
+    built."""
+    option = batch.option
+    options = Options(
+        optimize=option.optimize,
+        passes=passes.default(option.optimize),
+        rows=option.rows,
     )
-    if isinstance(figures, SdkError):
-        said = f"measuring: {' '.join(figures.what.split())}"
-        return replace(common, status="error", message=said)
-    if figures is None:
+    with tempfile.TemporaryDirectory(prefix="ember-sweep-") as folder:
+        out = Path(folder) / "build"
+        return baseline.measure(
+            outcome, options, batch.timeout_s, board=batch.board, out=out
+        )
+
+
+def _result(outcome: Outcome, batch: Batch) -> PointResult:
+    """A result; a batch that measures drops the figures of programs as exported."""
+    common = PointResult(
+        *(outcome.name, outcome.status, outcome.message, outcome.max_abs_diff)
+    )
+    if not batch.measure:
+        return replace(common, instructions=outcome.first)
+    if outcome.status != "passed":
         return common
+    try:
+        figures = _figures(outcome, batch)
+    except SdkError as error:
+        said = f"measuring: {' '.join(error.what.split())}"
+        return replace(common, status="error", message=said)
     return replace(
         common,
         instructions=figures.instructions,

@@ -1,4 +1,9 @@
-"""CMake and Ninja compile the C libraries of one kind of board, in a build tree."""
+"""CMake and Ninja compile the C libraries of one kind of board, in a build tree.
+
+The host compiles the variants for every instruction set, with models of the intrinsics
+in C (kernels/models). A variant with an intrinsic that has no model is left out on the
+host; boards with its instruction set need it, and are told.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +13,22 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
-from ember import paths, progress, writing
+from ember import kernels, paths, progress, writing
 from ember.boards import Board, isa
 from ember.errors import SdkError, problem_list
-from ember.toolchain import models, tools
+from ember.toolchain import tools
 
 # Flags follow from a core, not from its name, so cores with the same flags share; and
 # ports, of which a tree has all that the toolchain knows.
 _NAMES = ("-DEMBER_BOARD=", "-DEMBER_CPU=", "-DEMBER_PORT=")
 # CMake would compile a program to find out sizes of types, which nobody asks for.
+_MANY, _ALL = 10, 500  # files: announced once, and when all kernels are compiled
+_announced: set[tuple[Path, bool]] = set()
+STAMP = "toolchains.txt"  # a tree without is made again
 _KNOWN = "-DCMAKE_C_ABI_COMPILED=TRUE"
 
 
@@ -62,11 +70,7 @@ class Config:
 def need_tools(board: Board, toolchain: str) -> None:
     """SdkError names what is missing, and its package."""
     if board.port == "library":
-        raise SdkError(
-            f"board {board.name} is for sources in a project of its own, which is what"
-            " `port: library` says: firmware needs another port",
-            hint="use `ember package`, or give its file a port of docs/boards.md",
-        )
+        raise board.has_only_sources()
     for name in ("cmake", "ninja", *tools.TOOLCHAIN_TOOLS.get(toolchain, ())):
         tools.path(name)
     if toolchain == "host":
@@ -86,19 +90,20 @@ def compile_libraries(config: Config, targets: Sequence[str] = ()) -> None:
     what = f"the C libraries for {config.board.cpu}"
     # CMake reads a toolchain file's flags, and finds the compilers, once: another file
     # or another place, another build tree.
-    stamp = config.build / "toolchains.txt"
-    toolchains = _toolchains_digest(config.toolchain)
+    stamp = config.build / STAMP
+    toolchains = f"{config.build} {_toolchains_digest(config.toolchain)}"
     if not stamp.is_file() or stamp.read_text(encoding="utf-8") != toolchains:
         _configure(config, what)
         stamp.write_text(toolchains, encoding="utf-8")
     modelled = config.toolchain in isa.MODELLED
     if modelled:
-        models.write(config.build, {})  # a model may have been added since
+        write_left_out(config.build, {})  # a model may have been added since
     failed, output = _ninja(config, what, targets, keep_going=modelled)
-    left_out = models.missing(output) if failed and modelled else {}
+    left_out = unmodelled(output) if failed and modelled else {}
     if left_out:
-        models.write(config.build, left_out)
-        failed, output = _ninja(config, what, targets)
+        write_left_out(config.build, left_out)
+        # Of `targets` Ninja made all that can be made, and knows the others no more.
+        failed, output = (False, output) if targets else _ninja(config, what, ())
     if failed and writing.says_full(output):
         # Ninja takes what was half written for finished.
         shutil.rmtree(config.build, ignore_errors=True)
@@ -128,7 +133,7 @@ def _ninja(
         ) as process,
     ):
         assert process.stdout is not None
-        output = "".join(_counted(process.stdout, step))
+        output = "".join(_counted(process.stdout, step, config))
     return process.returncode != 0, output
 
 
@@ -147,7 +152,7 @@ def compilers(toolchain: str) -> tuple[str, ...]:
 
 def _configure(config: Config, what: str) -> None:
     shutil.rmtree(config.build, ignore_errors=True)
-    models.write(config.build, {})
+    write_left_out(config.build, {})
     words = ["cmake", "-G", "Ninja", "-S", str(paths.root()), "-B", str(config.build)]
     try:
         run([*words, *config.arguments], f"cannot configure {what}")
@@ -167,13 +172,28 @@ def _takes_bytes(folder: Path) -> bool:
     return True
 
 
-def _counted(lines: Iterable[str], step: progress.Activity) -> Iterator[str]:
-    """The same lines; the step follows Ninja's "[3/120]"."""
+def _counted(
+    lines: Iterable[str], step: progress.Activity, config: Config
+) -> Iterator[str]:
+    """The same lines; the step follows Ninja's "[3/120]". Many files are announced."""
     for line in lines:
         match = re.match(r"\[(\d+)/(\d+)\]", line)
         if match:
-            step.of(*map(int, match.groups()))
+            done, total = map(int, match.groups())
+            step.of(done, total)
+            if total >= _MANY and (config.build, total >= _ALL) not in _announced:
+                _announced.add((config.build, total >= _ALL))
+                progress.say(
+                    f"ember: compiling {total} files for {config.board.cpu}, once:"
+                    f" {_why(config)}"
+                )
         yield line
+
+
+def _why(config: Config) -> str:
+    if config.toolchain in isa.MODELLED:
+        return "the host runs kernels to choose them and to compare passes"
+    return "firmware links what it calls of them"
 
 
 # ---- tools --------------------------------------------------------------------------
@@ -187,8 +207,8 @@ class ToolError(SdkError):
         self.output = output
 
 
-def run(words: Sequence[str], what: str, folder: Path | None = None) -> None:
-    """Run a tool, in `folder` or here; ToolError says `what` failed, and why."""
+def run(words: Sequence[str], what: str, folder: Path | None = None) -> str:
+    """What a tool says, run in `folder` or here; ToolError: that `what` failed, why."""
     done = subprocess.run(
         list(words),
         cwd=folder,
@@ -208,6 +228,7 @@ def run(words: Sequence[str], what: str, folder: Path | None = None) -> None:
             done.stdout,
             hint=install[0] if install else None,
         )
+    return done.stdout
 
 
 # What message(FATAL_ERROR) of a CMake file said, indented and wrapped by CMake.
@@ -221,8 +242,79 @@ def _errors(output: str) -> list[str]:
     stopped = _MESSAGE.findall(output)
     if stopped:
         return [" ".join(text.split()) for text in stopped]
-    pattern = re.compile(r"error:|undefined (reference|symbol)|CMake Error|overflow")
+    pattern = re.compile(
+        r"error: (?!ld returned)|undefined (reference|symbol)|multiple definition"
+        r"|CMake Error|overflow|Unknown destination type|dangerous relocation"
+    )
     lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
     root = f"{paths.root()}/"
     errors = [line.replace(root, "") for line in dict.fromkeys(lines)]
     return errors or output.strip().splitlines()[-3:] or ["it printed nothing"]
+
+
+# ---- intrinsics without a model ------------------------------------------------------
+
+
+LEFT_OUT = "left_out.txt"  # of a build tree; CMakeLists.txt reads it
+_FAILED = re.compile(
+    r"^FAILED: (?:\[code=\d+\] )?\S*ember_variants\.dir/(\S+\.c)\.o(?:bj)?\s*$",
+    re.MULTILINE,
+)
+_NAME = r"['‘](\w+)['’]"  # noqa: RUF001 - GCC's quotes
+_UNKNOWN = re.compile(
+    rf"error: (?:implicit declaration of function|call to undeclared (?:library )?"
+    rf"function|use of undeclared identifier|unknown type name) {_NAME}"
+    rf"|error: {_NAME} undeclared"
+)
+
+
+def unmodelled(output: str) -> dict[str, str]:
+    """By source file, the intrinsic that stopped it; nothing when another error did."""
+    listed = {
+        kernel
+        for known in kernels.load().operators.values()
+        for kernel in known.kernels
+    }
+    for backend in kernels.load().backends.values():
+        listed.update(backend.kernels)
+    first, *parts = _FAILED.split(output)
+    names: dict[str, str] = {}
+    for source, text in zip(parts[::2], parts[1::2], strict=True):
+        match = _UNKNOWN.search(text)
+        if match is None or PurePosixPath(source).stem not in listed:
+            return {}
+        names[source] = match[1] or match[2]
+    return {} if "FAILED: " in first + "".join(parts[1::2]) else names
+
+
+def write_left_out(build: Path, names: Mapping[str, str]) -> None:
+    """Tell CMake which files to leave out; the file is only written when it changes."""
+    text = "".join(f"{source} {name}\n" for source, name in sorted(names.items()))
+    path = build / LEFT_OUT
+    if not path.is_file() or path.read_text(encoding="utf-8") != text:
+        build.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def left_out(folder: Path) -> dict[str, str]:
+    """By kernel, the intrinsic for want of which it was left out."""
+    path = folder / LEFT_OUT
+    lines = path.read_text(encoding="utf-8").splitlines() if path.is_file() else []
+    pairs = (line.split() for line in lines)
+    return {PurePosixPath(source).stem: name for source, name in pairs}
+
+
+def need_models(wanted: Iterable[str], unmodelled: Mapping[str, str], why: str) -> None:
+    """Raises SdkError if one of the kernels is left out: `why` the host must run it."""
+    problems = [
+        f"{kernel} uses {unmodelled[kernel]}"
+        for kernel in sorted(set(wanted) & unmodelled.keys())
+    ]
+    if problems:
+        raise SdkError(
+            problem_list(
+                f"kernels/models has no model of an intrinsic; {why}", problems
+            ),
+            hint="add a function of that name in C to a header of kernels/models, "
+            "as docs/kernels.md says",
+        )

@@ -1,10 +1,10 @@
-"""Which programs that boards need this computer has, and which it lacks."""
+"""Which of the programs that boards need are installed, and which are missing."""
 
 from __future__ import annotations
 
 import importlib.metadata
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ember.boards import Board
@@ -24,16 +24,25 @@ class Finding:
     packages: str  # of Debian; empty: not from there
     boards: tuple[str, ...]  # that cannot be built or run without it
     optional: bool = False  # these can, and lack one option
+    tested: tools.Tested | None = None
 
     @property
     def missing(self) -> bool:
         return self.version is None
+
+    @property
+    def untested(self) -> bool:
+        """Whether it is there in a version outside of what is tested."""
+        if self.version is None or self.tested is None:
+            return False
+        return not self.tested.has(self.version)
 
 
 @dataclass(frozen=True)
 class Report:
     findings: tuple[Finding, ...]
     boards: tuple[str, ...]
+    uncounted: Mapping[str, tuple[str, ...]]  # boards, by the emulator that cannot
 
     def missing_for(self, board: str) -> tuple[Finding, ...]:
         return tuple(f for f in self._needed if f.missing and board in f.boards)
@@ -45,6 +54,22 @@ class Report:
     @property
     def ready(self) -> bool:
         return not any(finding.missing for finding in self._needed)
+
+    @property
+    def tested(self) -> tuple[tools.Tested, ...]:
+        """Each range once."""
+        of_tools = [
+            finding.tested for finding in self.findings if finding.tested is not None
+        ]
+        return tuple(dict.fromkeys([*of_tools, tools.PYTHON]))
+
+    @property
+    def untested(self) -> tuple[str, ...]:
+        """What is there in a version outside of them."""
+        versions = {tool.name: tool.version for tool in self.findings if tool.untested}
+        if not tools.PYTHON.has(python_version()):
+            versions["Python"] = python_version()
+        return tuple(f"{name} {version}" for name, version in versions.items())
 
     @property
     def install(self) -> tuple[str, ...]:
@@ -66,11 +91,22 @@ def examine(boards: Sequence[Board]) -> Report:
         if tool.name in users
     ]
     findings += _libraries(boards, users)
-    return Report(tuple(findings), tuple(board.name for board in boards))
+    names = tuple(board.name for board in boards)
+    return Report(tuple(findings), names, _uncounted(boards))
 
 
 def python_version() -> str:
     return platform.python_version()
+
+
+def _uncounted(boards: Sequence[Board]) -> dict[str, tuple[str, ...]]:
+    """Boards whose runs are not counted here."""
+    names: dict[str, tuple[str, ...]] = {}
+    for board in boards:
+        binary = board.runner.binary
+        if binary and board.runner.counts and not tools.takes_plugins(binary):
+            names[binary] = (*names.get(binary, ()), board.name)
+    return names
 
 
 def _users(boards: Sequence[Board]) -> dict[str, list[str]]:
@@ -94,6 +130,7 @@ def _program(tool: tools.Tool, boards: tuple[str, ...]) -> Finding:
         packages=tool.package,
         boards=boards,
         optional=tool.name in tools.OPTIONAL,
+        tested=tool.tested,
     )
 
 

@@ -1,7 +1,8 @@
-"""Runs a firmware of a board on this computer: an ELF file becomes a `RunResult`."""
+"""Runs a firmware of a board on the host: an ELF file becomes a `RunResult`."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -18,14 +19,17 @@ from ember.boards import Board
 from ember.errors import SdkError
 from ember.progress import doing
 from ember.toolchain import elf as elf_files
-from ember.toolchain import host_library, tools, traces
+from ember.toolchain import tools, traces
 from ember.toolchain.traces import Trace
 
 EXIT_FAULT, EXIT_PANIC = 112, 113  # runtime_c/include/ember/port.h
 MARK_WORDS = 8
 _LOOK_S = 0.5  # how often to look for progress
+WALL = 10  # times the limit of CPU time: of all time, for a program that waits
 _MARKS_SYMBOL = "ember_marks"
 
+# How QEMU 7.2 and QEMU 10 end where Hexagon has no such instruction.
+_UNDECODED = ("decode_packet: assertion failed", "decode_insns: code should not be")
 _FAULT = re.compile(
     r"EMBER FAULT kind=(?P<kind>\S+) address=0x(?P<address>[0-9a-f]+)"
     r" pc=0x(?P<pc>[0-9a-f]+) lr=0x(?P<lr>[0-9a-f]+)"
@@ -35,10 +39,10 @@ _PANIC = re.compile(r"EMBER PANIC (.*)")
 # How a fault kind reads in a sentence.
 _KINDS = {
     "data-access": "access to memory that does not exist or is protected",
-    "data-bus": "access to an address that nothing answers",
-    "data-bus-imprecise": "write to an address that nothing answers",
+    "data-bus": "access to an address that does not respond",
+    "data-bus-imprecise": "write to an address that does not respond",
     "instruction-access": "jump to memory that holds no code",
-    "instruction-bus": "jump to an address that nothing answers",
+    "instruction-bus": "jump to an address that does not respond",
     "stack-overflow": "stack overflow",
     "undefined-instruction": "undefined instruction",
     "unaligned-access": "unaligned access",
@@ -81,17 +85,20 @@ class RunResult:
     accesses: tuple[Accesses, ...] = ()  # of each range that was asked for
     trace: Trace | None = None  # which blocks ran, when asked for
     restarted: bool = False  # the board was reset during the run
+    cpu_s: float | None = None  # of the emulator until a time-out
 
     @property
     def problem(self) -> str | None:
-        """Why the run is no success, in one sentence; None when it is one."""
+        """Why the run failed, in one sentence; None if it succeeded."""
         if self.fault is not None:
             return self.fault
         if self.restarted:
             return "the board was reset during the run"
         if self.timed_out:
+            cpu = "" if self.cpu_s is None else f" ({self.cpu_s:.0f} s of CPU time)"
             return (
-                f"time-out: the firmware was still running after {self.seconds:.0f} s"
+                "time-out: the firmware was still running after"
+                f" {self.seconds:.0f} s{cpu}"
             )
         if self.exit_code is None:
             return "the emulator was killed by a signal"
@@ -102,7 +109,7 @@ class RunResult:
         return None
 
     def check(self, what: str) -> RunResult:
-        """Itself; an SdkError that starts with `what` when the run is no success."""
+        """Itself; raises SdkError that starts with `what` if the run failed."""
         if self.problem is not None:
             raise SdkError(f"{what}: {self.problem}")
         return self
@@ -122,7 +129,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     on_line: Callable[[str], None] | None = None,
     progress: Callable[[], object] | None = None,
 ) -> RunResult:
-    """Run `firmware` to its end, at most `timeout_s` (the board's when None).
+    """Run `firmware` to its end, at most `timeout_s` of CPU time (None: the board's).
 
     With `progress`, the time counts from the last change of what it returns.
 
@@ -134,7 +141,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
     `on_line` sees each line of text as it comes.
     """
     limit = board.runner.timeout_s if timeout_s is None else timeout_s
-    counting = count and board.runner.counts is not None
+    counting = count and unit(board) is not None
     firmware = firmware.resolve()
     with tempfile.TemporaryDirectory(prefix="ember-run-") as folder:
         log = Path(folder) / "marks.txt"
@@ -144,7 +151,8 @@ def run(  # noqa: PLR0913 - one call runs any firmware
         words = command(board, firmware, arguments, options)
         started = time.monotonic()
         with doing(f"running on {board.name}"):
-            code, text, timed_out = _execute(words, cwd, limit, on_line, progress)
+            code, text, cpu_s = _execute(words, cwd, limit, on_line, progress)
+        timed_out = cpu_s is not None
         seconds = time.monotonic() - started
         marks, total = read_marks(log)
         accesses = _read_accesses(log)
@@ -159,6 +167,7 @@ def run(  # noqa: PLR0913 - one call runs any firmware
         seconds=seconds,
         accesses=accesses,
         trace=trace,
+        cpu_s=cpu_s,
     )
 
 
@@ -194,7 +203,8 @@ def _execute(
     limit: float,
     on_line: Callable[[str], None] | None,
     progress: Callable[[], object] | None,
-) -> tuple[int, str, bool]:
+) -> tuple[int, str, float | None]:
+    """Its exit status, what it printed, and its CPU time when that was too long."""
     lines: list[str] = []
     try:
         process = subprocess.Popen(
@@ -219,35 +229,51 @@ def _execute(
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
-        timed_out = not _wait(process, reader, limit, progress)
+        clock = cpu_clock(process.pid)
+        timed_out = not _wait(process, reader, limit, clock, progress)
+        cpu_s = clock() if timed_out else None
         if timed_out:
             stop(process)
     except BaseException:
         stop(process)
         raise
     reader.join(5)
-    return process.returncode, "".join(lines), timed_out
+    return process.returncode, "".join(lines), cpu_s
 
 
 def _wait(
     process: subprocess.Popen[str],
     reader: threading.Thread,
     limit: float,
+    clock: Callable[[], float],
     progress: Callable[[], object] | None,
 ) -> bool:
-    """Whether it ended before `limit` seconds passed without progress."""
+    """Whether it ended before `limit` seconds of CPU time passed without progress, or
+    WALL times as many of all."""
     seen = progress() if progress is not None else None
-    deadline = time.monotonic() + limit
-    while True:
-        left = deadline - time.monotonic()
-        if _ends(process, reader, left if progress is None else min(left, _LOOK_S)):
-            return True
+    cpu, wall = clock(), time.monotonic()
+    while not _ends(process, reader, min(limit, _LOOK_S)):
         now = progress() if progress is not None else None
         if now != seen:
-            seen = now
-            deadline = time.monotonic() + limit
-        elif time.monotonic() >= deadline:
+            seen, cpu, wall = now, clock(), time.monotonic()
+        elif clock() - cpu >= limit or time.monotonic() - wall >= WALL * limit:
             return False
+    return True
+
+
+def cpu_clock(pid: int) -> Callable[[], float]:
+    """Tells the seconds of CPU time of a running program; all seconds where the system
+    does not count them."""
+    stat, started = Path(f"/proc/{pid}/stat"), time.monotonic()
+
+    def clock() -> float:
+        try:
+            fields = stat.read_text(encoding="utf-8").rpartition(")")[2].split()
+        except OSError:
+            return time.monotonic() - started
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+
+    return clock
 
 
 def _ends(
@@ -297,7 +323,7 @@ def _end_of_emulator(board: Board, text: str, code: int) -> str | None:
     reports = [line.strip() for line in text.splitlines() if _is_report(line)]
     if "qemu: fatal: Lockup" in text:
         return f"fault on {board.name}: lock-up, a fault inside the fault handler"
-    if "decode_packet: assertion failed" in text:  # QEMU's own end on Hexagon
+    if any(end in text for end in _UNDECODED):
         return f"fault on {board.name}: undefined instruction"
     if reports:
         return f"fault on {board.name}: {reports[0]}"
@@ -338,7 +364,7 @@ def _sentence(
 def plugin() -> Path:
     """The emulator plugin, compiled into the cache folder when its source is newer."""
     sources, headers = (sorted(paths.plugin().glob(f"*.{x}")) for x in "ch")
-    return host_library.build("plugin", sources, headers)
+    return tools.host_library("plugin", sources, headers)
 
 
 def plugin_options(
@@ -383,8 +409,22 @@ def _read_accesses(log: Path) -> tuple[Accesses, ...]:
     return tuple(Accesses(*map(int, fields[1:])) for fields in words)
 
 
+def unit(board: Board) -> str | None:
+    """What a run on the host counts; None: nothing."""
+    binary = board.runner.binary
+    can = binary is None or tools.takes_plugins(binary)
+    return board.runner.counts if can else None
+
+
+def counts_nothing(board: Board) -> str:
+    """Why a run on the host counts nothing."""
+    if board.runner.counts is None:
+        return f"{board.name} cannot count instructions"
+    return f"{board.runner.binary} counts nothing: it is built without plugins"
+
+
 def available(board: Board) -> bool:
-    """Whether this computer can run firmware of `board`."""
+    """Whether the host can run firmware of `board`."""
     binary = board.runner.binary
     return emulated(board) and (binary is None or shutil.which(binary) is not None)
 

@@ -1,15 +1,133 @@
-"""A linker's map file becomes the bytes of each library, operator and engine."""
+"""A linker's map file becomes the bytes of each library, operator and engine.
+
+GNU ld and lld both list every input section with address, size and source.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ember.errors import SdkError
-from ember.toolchain import linkmap
-from ember.toolchain.linkmap import MapPiece
+
+# By the start of a section's name. .data is in flash and in RAM.
+_KINDS = {
+    ".text": "code",
+    ".rodata": "constants",
+    ".ARM.ex": "constants",
+    ".data": "data",
+    ".bss": "bss",
+    ".ember_vectors": "constants",
+}
+FLASH = ("code", "constants", "data")
+_PADDING = 8  # bytes; a larger hole between two sections is not padding
+
+# ` .text.f  0x00000040  0x24  /a/libc.a(f.o)`; a long name stands on a line of its own.
+_GNU = re.compile(
+    r"^ (?P<section>\.\S+)\s+0x(?P<address>[0-9a-f]+)\s+0x(?P<size>[0-9a-f]+)"
+    r" (?P<source>\S.*)$",
+    re.MULTILINE,
+)
+# `  40  40  24  4  /a/libc.a(f.o):(.text.f)`
+_LLD = re.compile(
+    r"^ *(?P<address>[0-9a-f]+) +[0-9a-f]+ +(?P<size>[0-9a-f]+) +\d+"
+    r" +(?P<source>\S.*):\((?P<section>\.[^)]+)\)$",
+    re.MULTILINE,
+)
+# `/a/libc.a(f.o)` and what needed it; a short name leaves both on one line.
+_INCLUDED = re.compile(r"^(?P<member>\S.*?\.a\([^)]*\))\s+(?=\S)", re.MULTILINE)
+_MEMORY_MAP = "Linker script and memory map"
+_MEMBER = re.compile(r"(?P<archive>[^/\\]+)\.a\((?P<member>[^)]+)\)$")
+
+
+@dataclass(frozen=True)
+class MapPiece:
+    """An input section as it was linked."""
+
+    section: str
+    address: int
+    size: int
+    archive: str | None  # "libember_core"; None: an object of its own
+    member: str
+    file: str = ""  # the archive or object, as the map names it
+
+    @property
+    def kind(self) -> str | None:
+        """code, constants, data or bss; None for all else."""
+        return next(
+            (kind for start, kind in _KINDS.items() if self.section.startswith(start)),
+            None,
+        )
+
+
+def pieces(map_file: Path) -> list[MapPiece]:
+    """Every input section with bytes in the firmware, by address, as it is linked."""
+    text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
+    _, gnu, rest = text.partition(_MEMORY_MAP)
+    if gnu:
+        rest = re.sub(r"(?m)^( \.\S+)\n\s+", r"\1 ", rest)
+    listed = []
+    for match in (_GNU if gnu else _LLD).finditer(rest if gnu else text):
+        source = _MEMBER.search(match["source"])
+        named = match["source"]
+        listed.append(
+            MapPiece(
+                section=match["section"],
+                address=int(match["address"], 16),
+                size=int(match["size"], 16),
+                archive=source["archive"] if source else None,
+                member=source["member"] if source else Path(named).name,
+                file=named.removesuffix(f"({source['member']})") if source else named,
+            )
+        )
+    kept = [piece for piece in listed if piece.kind and piece.size > 0]
+    return _merged(sorted(kept, key=lambda piece: piece.address))
+
+
+def _merged(listed: list[MapPiece]) -> list[MapPiece]:
+    """Without merged strings: binutils 2.44 counts all of them for the first section
+    and still lists the others with their old sizes, where the next one begins."""
+    kept = []
+    for piece, following in zip(listed, [*listed[1:], None], strict=True):
+        size = piece.size
+        if piece.kind == "constants" and following is not None:
+            size = min(size, following.address - piece.address)
+        if size > 0:
+            kept.append(replace(piece, size=size))
+    return kept
+
+
+def archive_bytes(map_file: Path) -> dict[str, int]:
+    """Bytes by archive, what aligns the next section included; "" for objects."""
+    in_flash = [piece for piece in pieces(map_file) if piece.kind in FLASH]
+    total: dict[str, int] = {}
+    for piece, following in zip(in_flash, [*in_flash[1:], None], strict=True):
+        size = piece.size
+        if following is not None:
+            hole = following.address - piece.address - piece.size
+            size += hole if 0 < hole < _PADDING else 0
+        total[piece.archive or ""] = total.get(piece.archive or "", 0) + size
+    return total
+
+
+def make_portable(map_file: Path, names: Mapping[Path, str]) -> None:
+    """Rewrite a map so that it is the same wherever a firmware was made: each folder of
+    `names` gets its name there, and columns do not depend on its length."""
+    text = map_file.read_text(encoding="utf-8", errors="surrogateescape")
+    for folder in sorted(names, key=lambda path: -len(str(path))):
+        text = text.replace(f"{folder}/", f"{names[folder]}/")
+    included, gnu, rest = text.partition(_MEMORY_MAP)
+    if gnu:
+        included = _INCLUDED.sub(lambda match: f"{match['member']}\n  ", included)
+    text = included + gnu + rest
+    map_file.write_text(text, encoding="utf-8", errors="surrogateescape")
+
+
+# ---- by library, operator and engine -------------------------------------------------
+
 
 KINDS = ("code", "constants", "data", "bss")
 _KERNELS = ("kernels", "variants")
@@ -25,19 +143,19 @@ def of_map(
     map_file: Path,
     operators: Mapping[str, Sequence[str]],
     port: Iterable[Path],
-    app: Path | None = None,
+    app: Iterable[Path] = (),
 ) -> Footprint:
     """Bytes by library, by operator, and by shared part of the kernels.
 
     `operators` are the kernels of each operator; a kernel's engines are shared by
-    many and stand under `engines`. `port` are the objects of the port. What a linker
-    adds between pieces is in none.
+    many and stand under `engines`. `port` are the objects of the port, `app` the user's
+    sources. What a linker adds between pieces is in none.
     """
-    objects = {path.name for path in port}
+    objects, of_app = {path.name for path in port}, {path.stem for path in app}
     of_kernel = {name: op for op, names in operators.items() for name in names}
     footprint: Footprint = {"libraries": {}, "operators": {}, "engines": {}}
-    for piece in linkmap.pieces(map_file):
-        library = _library(piece, objects, app)
+    for piece in pieces(map_file):
+        library = _library(piece, objects, of_app)
         _add(footprint["libraries"], library, piece)
         stem = _stem(piece.member)
         if library == _OWN:  # compiled as the first, second, .. of a folder
@@ -49,7 +167,7 @@ def of_map(
     return {name: _sorted(rows) for name, rows in footprint.items()}
 
 
-def _library(piece: MapPiece, port: set[str], app: Path | None) -> str:
+def _library(piece: MapPiece, port: set[str], app: set[str]) -> str:
     if piece.archive:
         return re.sub(r"^lib(ember_)?(?=[a-z])", "", piece.archive)
     if piece.member == "<internal>":  # equal ones of many objects, joined by lld
@@ -59,7 +177,7 @@ def _library(piece: MapPiece, port: set[str], app: Path | None) -> str:
     stem = re.sub(r"^\d+_", "", _stem(piece.member))
     if stem.startswith(_APPLICATION) and stem not in _TABLES:
         return "application"
-    if app is not None and stem == app.stem:
+    if stem in app:
         return "application"
     return "tables" if stem.startswith(_TABLES) else _OWN
 
@@ -81,7 +199,7 @@ def _sorted(rows: dict[str, Row]) -> dict[str, Row]:
 
 def flash(row: Row) -> int:
     """Bytes in flash."""
-    return sum(row[kind] for kind in linkmap.FLASH)
+    return sum(row[kind] for kind in FLASH)
 
 
 def total(sizes: Mapping[str, int]) -> int:
@@ -107,6 +225,17 @@ def offenders(footprint: Footprint, count: int = 5) -> str:
 # ---- two builds ----------------------------------------------------------------------
 
 
+def options(before: Any, after: Any) -> dict[str, list[str]]:
+    """What differs between the options that two results record: [before, after]."""
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return {}
+    pairs = {
+        str(name): [str(side.get(name, "not recorded")) for side in (before, after)]
+        for name in dict.fromkeys([*before, *after])
+    }
+    return {name: two for name, two in pairs.items() if two[0] != two[1]}
+
+
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> dict[str, Any]:
     """What differs between two size.json: {group: {name: [before, after]}}."""
     changed: dict[str, dict[str, list[int]]] = {}
@@ -127,7 +256,7 @@ def _flash(facts: Mapping[str, Any], group: str) -> dict[str, int]:
 def _firmware(facts: Mapping[str, Any]) -> dict[str, int]:
     sizes = facts["size"]
     return {
-        "total": total(sizes),
+        "total": total(sizes) + sizes["model"],
         "ram": ram(sizes),
         **{kind: sizes[kind] for kind in ("code", "rodata", "data", "bss", "model")},
     }

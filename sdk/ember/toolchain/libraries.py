@@ -1,4 +1,7 @@
-"""A board becomes compiled C libraries, kept in the cache by what they were made of."""
+"""A board becomes compiled C libraries, kept in the cache by their sources and options.
+
+With them: the objects of a board's console, and those of the user's own kernels.
+"""
 
 from __future__ import annotations
 
@@ -7,226 +10,40 @@ import fcntl
 import functools
 import hashlib
 import os
+import platform
 import shlex
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
 from ember import kept, paths
-from ember.boards import Board
+from ember.boards import Board, keys
 from ember.errors import SdkError
-from ember.toolchain import consoles, linker, linkmap, models, own_objects, tools
+from ember.kernels import KernelList
+from ember.kernels.library import Library
+from ember.toolchain import build_tree, tools
 from ember.toolchain.build_tree import (
     Config,
-    ToolError,
     compile_libraries,
     compilers,
     need_tools,
-    run,
 )
+from ember.toolchain.compiler import PARTS, PREPARED, Libraries
 
 _ROOT, _FOLDERS = "CMakeLists.txt", ("runtime_c", "backends", "kernels", "toolchains")
 _SUFFIXES = (".c", ".h", ".S", ".inc", ".cmake", ".txt")
 _KEPT = 4  # finished libraries of one configuration
 _RECORD = "ember.txt"
 _OBJECTS = "objects_"  # and a port: the key of its objects in the record
+READY_MADE, _HERE = "ready-made", "@EMBER@"  # a folder; what stands for its parent
 _ALWAYS = "ember_always"  # the target of what every firmware links
-PARTS = ("libember_backends.a", "libember_variants.a", "libember_kernels.a")
-_CORE, _PREPARED = "libember_core.a", "libember_prepared.a"
 # Which kernels are chosen, and what they are compiled for: the smallest at -Os, the
 # fastest at -Os (on Cortex-M within 10 % of -O2 either way), the fastest at -O2.
 Optimize = Literal["size", "balanced", "speed"]
 DEFAULT_OPTIMIZE: Optimize = "balanced"
-
-
-@dataclass(frozen=True)
-class Libraries:
-    """Libraries of one board, and how its compiler makes firmware with them."""
-
-    board: Board
-    config: Config
-    folder: Path
-    messages: bool  # whether failures carry sentences
-    compiler: str  # of applications
-    flags: tuple[str, ...]
-    plain_compiler: str  # of the SDK's own C, without special instructions
-    plain_flags: tuple[str, ...]
-    warnings: tuple[str, ...]
-    kernel_option: str  # of optimisation
-    ar: str
-    link_rule: str
-    link_flags: tuple[str, ...]
-    objects: tuple[Path, ...]
-    archives: tuple[Path, ...]
-    prepared: Path  # the archive that firmware of prepared methods has for the core
-    system: tuple[str, ...]
-    record: Mapping[str, str]  # what CMake said of them
-    # Kernels left out, by the intrinsic that has no model (models.py).
-    unmodelled: Mapping[str, str] = field(default_factory=dict)
-    console: str = ""  # names the objects of the board's own
-
-    @property
-    def key(self) -> str:
-        """Names the content of the libraries; changes when anything in them does."""
-        return self.folder.name + self.console
-
-    def sources(self, archive: str) -> tuple[Path, ...]:
-        """Of each member of `libember_kernels`, say, in order."""
-        return _paths(self.record[archive])
-
-    def members(self, archive: str) -> tuple[Path, ...]:
-        """The objects of the same members, in the build tree."""
-        return _paths(self.record[f"{archive}.objects"])
-
-    def for_prepared(self) -> Libraries:
-        """The same to link firmware of prepared methods (prepared.py) with."""
-        archives = [
-            self.prepared if path.name == _CORE else path for path in self.archives
-        ]
-        return replace(self, archives=tuple(archives))
-
-    @property
-    def optional_archives(self) -> tuple[Path, ...]:
-        """Of kernels and backends: missing where libraries are not whole."""
-        return tuple(path for path in self.archives if path.name in PARTS)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether the archives of all kernels and backends are there."""
-        return all(path.is_file() for path in self.optional_archives)
-
-    @property
-    def all_archives(self) -> list[Path]:
-        """Ours and the system's, in the linker's order."""
-        optional = [
-            _system_archive(self.compiler, self.flags, word[2:])
-            if word.startswith("-l")
-            else Path(word)
-            for word in self.system
-        ]
-        return [*self.archives, *optional]
-
-    @property
-    def uses_lld(self) -> bool:
-        return any("lld" in word for word in (self.link_rule, *self.link_flags))
-
-    def compile(
-        self,
-        sources: Sequence[Path],
-        folder: Path,
-        options: Sequence[str] = (),
-        *,
-        given: Sequence[Path] = (),
-    ) -> list[Path]:
-        """Compile C or assembly files to objects in `folder`.
-
-        Those that are `given`, by a user, may have all instructions of the board.
-        """
-        folder = folder.absolute()
-        outputs = [folder / f"{i}_{s.stem}.o" for i, s in enumerate(sources)]
-
-        def compile_one(source: Path, target: Path) -> None:
-            source, plain = source.absolute(), source not in given
-            if plain and own_objects.is_ours(source, options):
-                told = [word for word in options if not word.startswith("-I")]
-                place = own_objects.place(self.folder, source, told)
-                own_objects.make(place, lambda o: self._compile(source, o, told))
-                shutil.copy(place, target)
-            else:
-                self._compile(source, target, options, plain=plain)
-
-        with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(compile_one, sources, outputs))
-        return outputs
-
-    def _compile(
-        self, source: Path, target: Path, options: Sequence[str], *, plain: bool = True
-    ) -> None:
-        compiler = self.plain_compiler if plain else self.compiler
-        flags = self.plain_flags if plain else self.flags
-        warnings = self.warnings if source.suffix == ".c" else ()
-        # Objects hold no folder names: firmware is the same wherever it is made.
-        places = {paths.root(): "ember", target.parent: "build", source.parent: "app"}
-        words = [compiler, *flags, "-Os", *warnings]
-        words += [f"-ffile-prefix-map={path}={name}" for path, name in places.items()]
-        words += [f"-I{paths.runtime() / 'include'}", f"-I{paths.root()}"]
-        words += [f"-DEMBER_ERROR_STRINGS={int(self.messages)}"]
-        words += [_without_here(word) for word in options]
-        words += ["-c", str(source), "-o", str(target)]
-        # Assemblers look for included files in the folder that they run in first, where
-        # a user may have a program of the same name.
-        run(words, f"cannot compile {source}", target.parent)
-
-    def link(
-        self,
-        objects: Sequence[Path],
-        firmware: Path,
-        *,
-        script: Path | None = None,
-        map_file: Path | None = None,
-        overlap: bool = False,
-    ) -> None:
-        """Link objects, port and libraries to `firmware`; with `overlap`, sections may
-        have the same addresses.
-
-        SdkError, when it does not fit the board by how many bytes.
-        """
-        direct = "<CMAKE_C_COMPILER>" not in self.link_rule  # the linker itself
-        options = list(self.link_flags)
-        if script is not None:
-            options += ["-T", str(script)]
-        if map_file is not None:  # not after -Wl, for its path may have commas
-            options += [*([] if direct else ["-Xlinker"]), f"-Map={map_file}"]
-        if overlap:
-            options.append(f"{'' if direct else '-Wl,'}--no-check-sections")
-        group = ["--start-group", *map(str, self.archives), *self.system, "--end-group"]
-        parts = {
-            "<CMAKE_C_COMPILER>": [self.compiler],
-            "<FLAGS>": list(self.flags),
-            "<CMAKE_C_LINK_FLAGS>": [],
-            "<LINK_FLAGS>": options,
-            "<OBJECTS>": [*map(str, objects), *map(str, self.objects)],
-            "<TARGET>": [str(firmware)],
-            "<LINK_LIBRARIES>": [
-                word if direct or not word.endswith("-group") else f"-Wl,{word}"
-                for word in group
-            ],
-        }
-        words: list[str] = []
-        for word in shlex.split(self.link_rule):
-            words += parts.get(word, [word])
-        try:
-            run(words, f"cannot link {firmware.name}")
-        except ToolError as error:
-            too_big = linker.overflow(error.output, self.board)
-            raise (too_big or error) from None
-        if map_file is not None:
-            linkmap.make_portable(map_file, self._names(objects, firmware))
-
-    def _names(self, objects: Sequence[Path], firmware: Path) -> dict[Path, str]:
-        """What stands for folders in a map; those of the compiler stay."""
-        kept = {Path(word).parent: "toolchain" for word in self.system if "/" in word}
-        kept |= {path.parent: "kernels" for path in objects}  # of the user
-        kept |= {path.parent: "ember" for path in (*self.archives, *self.objects)}
-        return {**kept, firmware.parent: "build"}
-
-
-def _without_here(word: str) -> str:
-    """An option that means the same in every folder."""
-    return f"-I{Path(word[2:]).absolute()}" if word.startswith("-I") else word
-
-
-@functools.cache
-def _system_archive(compiler: str, flags: tuple[str, ...], name: str) -> Path:
-    """The file that a compiler takes for -l`name`."""
-    words = [compiler, *flags, f"-print-file-name=lib{name}.a"]
-    done = subprocess.run(words, check=False, capture_output=True, encoding="utf-8")
-    return Path(done.stdout.strip())
 
 
 def build(
@@ -251,20 +68,30 @@ def build(
     folder = config.folder / _content(config)
     if not _is_made(folder, whole):
         with locked(config):
-            if not _is_made(folder, whole):
+            if not _is_made(folder, whole) and not _take_ready_made(config, folder):
                 compile_targets(config, () if whole else (_ALWAYS,))
                 _publish(config, folder, whole)
     os.utime(folder)
     libs = _read(board, config, folder)
-    return consoles.of_board(libs) if console else consoles.without(libs)
+    return with_console(libs) if console else without_console(libs)
 
 
 def _is_made(folder: Path, whole: bool) -> bool:
+    """Whether what build() gives is there; what is damaged is made again."""
     record = folder / _RECORD
     if not record.is_file():
         return False
-    names = _fields(record.read_text(encoding="utf-8"))["archives"].split(";")
-    return not whole or all((folder / name).is_file() for name in names)
+    sums = (path.with_suffix("") for path in folder.glob("*.sum"))
+    files = [record, *(path for path in sums if path.is_file() and path != record)]
+    damaged = [path for path in files if not kept.found(path)]
+    if damaged:  # so may be what they were copied from
+        (folder.parent / "build" / build_tree.STAMP).unlink(missing_ok=True)
+        record.unlink(missing_ok=True)
+        return False
+    if not whole:
+        return True
+    fields = _fields(record.read_text(encoding="utf-8"))
+    return all((folder / name).is_file() for name in fields["archives"].split(";"))
 
 
 def built_key(
@@ -298,9 +125,16 @@ def compile_targets(config: Config, targets: Sequence[str] = ()) -> None:
         )
 
 
+def compiler_version(toolchain: str) -> str:
+    """The name of its C compiler and the version that is here."""
+    name = compilers(toolchain)[0]
+    return f"{name} {tools.version(name)}"
+
+
 def _content(config: Config) -> str:
     """A name for all sources, the compiler's version and the options."""
-    digest = hashlib.sha256("\n".join(config.arguments).encode())
+    told = "\n".join(config.arguments).replace(str(paths.root()), _HERE)
+    digest = hashlib.sha256(told.encode())
     for name in compilers(config.toolchain):
         digest.update(f"{name} {tools.version(name)}\n".encode())
     digest.update(first_sources_digest(paths.root()))
@@ -335,20 +169,28 @@ def _publish(config: Config, folder: Path, whole: bool) -> None:
         Path(archive).name: Path(archive) for archive in record["archives"].split(";")
     }
     ports = _objects_of_ports(record)
-    left_out = whole and models.read(config.build) != models.read(folder)
+    left_out = whole and build_tree.left_out(config.build) != build_tree.left_out(
+        folder
+    )
     if left_out or not (folder / _RECORD).is_file():
         always = {
             name: archive for name, archive in archives.items() if name not in PARTS
         }
         record |= {"archives": ";".join(archives)}
         record |= {port: ";".join(objects) for port, objects in ports.items()}
+        # A cache may be moved, or be copied to another place.
+        record = {
+            key: value.replace(f"{config.build}/", "") if ".objects" in key else value
+            for key, value in record.items()
+        }
         files = {**always, **{k: v for port in ports.values() for k, v in port.items()}}
-        if models.read(config.build):
-            files[models.FILE] = config.build / models.FILE
+        if build_tree.left_out(config.build):
+            files[build_tree.LEFT_OUT] = config.build / build_tree.LEFT_OUT
         _publish_always(config.folder, folder, files, record)
     if whole:
         for name in set(archives).intersection(PARTS):
-            _copy_at_once(archives[name], folder / name)
+            with tempfile.TemporaryDirectory(dir=config.folder) as temporary:
+                kept.put(Path(shutil.copy2(archives[name], temporary)), folder / name)
     finished = [path.parent for path in config.folder.glob(f"*/{_RECORD}")]
     finished = [path for path in finished if path != config.build]
     kept.forget_old(finished, _KEPT)
@@ -376,15 +218,43 @@ def _publish_always(
             shutil.copy2(path, place / name)
         text = "".join(f"{key}={value}\n" for key, value in record.items())
         (place / _RECORD).write_text(text, encoding="utf-8")
+        for path in sorted(place.iterdir()):
+            kept.seal(path, path)
         shutil.rmtree(folder, ignore_errors=True)
         place.rename(folder)
 
 
-def _copy_at_once(source: Path, target: Path) -> None:
-    """No other process sees half of it."""
-    part = target.with_suffix(".part")
-    shutil.copy2(source, part)
-    part.replace(target)
+# ---- ready-made ----------------------------------------------------------------------
+
+
+def save_ready_made(libs: Libraries, top: Path) -> Path:
+    """Copy whole libraries to a folder of `top`, as a wheel carries them to computers
+    of the same kind, with the same compiler; the same bytes wherever they are made."""
+    place = top / _ready_name(libs.config, libs.folder)
+    place.mkdir(parents=True)
+    lists = ("archives", *(key for key in libs.record if key.startswith(_OBJECTS)))
+    for name in ";".join(libs.record[key] for key in lists).split(";"):
+        shutil.copyfile(libs.folder / name, place / name)
+    text = (libs.folder / _RECORD).read_text(encoding="utf-8")
+    text = text.replace(str(paths.root()), _HERE)
+    (place / _RECORD).write_text(text, encoding="utf-8")
+    return place
+
+
+def _take_ready_made(config: Config, folder: Path) -> bool:
+    """Whether Ember's folder has libraries of these sources, options and compiler."""
+    place = paths.root() / READY_MADE / _ready_name(config, folder)
+    if not (place / _RECORD).is_file():
+        return False
+    text = (place / _RECORD).read_text(encoding="utf-8")
+    files = {path.name: path for path in place.iterdir() if path.name != _RECORD}
+    record = _fields(text.replace(_HERE, str(paths.root())))
+    _publish_always(config.folder, folder, files, record)
+    return True
+
+
+def _ready_name(config: Config, folder: Path) -> str:
+    return f"{config.toolchain}-{platform.machine()}-{folder.name}"
 
 
 def _fields(text: str) -> dict[str, str]:
@@ -413,16 +283,106 @@ def _read(board: Board, config: Config, folder: Path) -> Libraries:
         link_rule=fields["link_rule"],
         link_flags=tuple(shlex.split(fields["link_flags"])),
         objects=tuple(folder / name for name in words(f"{_OBJECTS}{board.port}")),
-        archives=tuple(
-            folder / name for name in words("archives") if name != _PREPARED
-        ),
-        prepared=folder / _PREPARED,
+        archives=tuple(folder / name for name in words("archives") if name != PREPARED),
+        prepared=folder / PREPARED,
         system=words("system"),
         record=fields,
-        unmodelled=models.read(folder),
+        unmodelled=build_tree.left_out(folder),
     )
 
 
-@functools.lru_cache(maxsize=64)  # there are hundreds in each
-def _paths(words: str) -> tuple[Path, ...]:
-    return tuple(Path(word) for word in words.split(";") if word)
+# ---- the console ---------------------------------------------------------------------
+
+
+_SEMIHOSTING = "semihosting"  # in the names of its objects
+
+
+def without_console(libs: Libraries) -> Libraries:
+    """The libraries without log, files and exit."""
+    kept = tuple(
+        object_ for object_ in libs.objects if not is_semihosting(object_.name)
+    )
+    return replace(libs, objects=kept)
+
+
+def is_semihosting(name: str) -> bool:
+    """Whether a file of a port is the console that a serial port stands for."""
+    return _SEMIHOSTING in name
+
+
+def with_console(libs: Libraries) -> Libraries:
+    """The libraries with the console that the board's file says."""
+    if libs.board.console != "uart":
+        return libs
+    compiled = _console(libs)
+    objects = (*without_console(libs).objects, *compiled)
+    return replace(libs, objects=objects, console=compiled[0].parent.name)
+
+
+def _console(libs: Libraries) -> list[Path]:
+    """The objects of the serial port as a console, from the cache once made."""
+    assert libs.board.uart is not None
+    sources = keys.console(libs.board.uart, libs.board.port)
+    digest = hashlib.sha256()
+    for path in (*sources, *sorted(sources[0].parent.glob("*.h"))):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    kept = libs.folder / f"console-{libs.board.uart.kind}-{digest.hexdigest()[:16]}"
+    if not kept.is_dir():
+        with tempfile.TemporaryDirectory(dir=libs.folder) as temporary:
+            built = Path(temporary) / "built"
+            built.mkdir()
+            libs.compile(sources, built)
+            _publish_console(built, kept)
+    return sorted(kept.glob("*.o"))
+
+
+def _publish_console(built: Path, kept: Path) -> None:
+    try:
+        os.rename(built, kept)  # noqa: PTH104 - atomic
+    except OSError:
+        if not kept.is_dir():  # else another process was faster
+            raise
+
+
+# ---- the user's kernels --------------------------------------------------------------
+
+
+_KEPT_OF_USER = 64  # folders of objects
+
+
+def user_digest(libraries: Sequence[Library]) -> bytes:
+    """A hash of every file that the user's kernels may be made of."""
+    hashed = hashlib.sha256()
+    for library in libraries:
+        for path in library.files():
+            hashed.update(os.path.relpath(path, library.folder).encode() + b"\0")
+            hashed.update(hashlib.sha256(path.read_bytes()).digest())
+    return hashed.digest()
+
+
+def user_options(known: KernelList) -> list[str]:
+    return [f"-I{library.folder}" for library in known.libraries]
+
+
+def user_objects(
+    libs: Libraries, known: KernelList, chosen: Mapping[str, Sequence[str]]
+) -> list[Path]:
+    """Objects of the user's files that `chosen` kernels need, compiled where new."""
+    sources = known.user_sources(chosen)
+    if not sources:
+        return []
+    key = hashlib.sha256(libs.key.encode() + user_digest(known.libraries))
+    key.update(str([str(path) for path in sources]).encode())
+    top = paths.writable_folder(paths.cache() / "user-kernels")
+    folder = top / key.hexdigest()[:16]
+    if not kept.found(folder):
+        with tempfile.TemporaryDirectory(dir=top) as temporary:
+            place = Path(temporary) / "made"
+            place.mkdir()
+            told = [libs.kernel_option, *user_options(known)]
+            libs.compile(sources, place, told, given=sources)
+            kept.put(place, folder)
+        kept.forget_old(
+            (path for path in top.iterdir() if path.is_dir()), _KEPT_OF_USER
+        )
+    return sorted(folder.iterdir())

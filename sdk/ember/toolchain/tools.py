@@ -1,16 +1,19 @@
-"""Programs that the SDK calls: where they are, and what installs a missing one."""
+"""Programs that the SDK calls: where they are, and how a missing one is installed."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ember import kept, paths
 from ember.boards import Board
@@ -20,6 +23,38 @@ from ember.errors import SdkError
 class MissingToolError(SdkError):
     """A program is not installed; the hint says how to get it."""
 
+    more = "`ember doctor` lists what else is missing"
+
+
+@dataclass(frozen=True)
+class Tested:
+    """The versions between which Ember is tested: those of Debian 12 and 13."""
+
+    name: str
+    first: str
+    last: str
+
+    def __str__(self) -> str:
+        last = "" if self.last == self.first else f" to {self.last}"
+        return f"{self.name} {self.first}{last}"
+
+    def has(self, version: str) -> bool:
+        """Whether a version is one of them; its third number does not matter."""
+        wanted, first, last = map(_numbers, (version, self.first, self.last))
+        return first <= wanted <= last
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, re.findall(r"\d+", version)[:2]))
+
+
+PYTHON = Tested("Python", "3.11", "3.13")
+_CMAKE = Tested("CMake", "3.25", "3.31")
+_NINJA = Tested("Ninja", "1.11", "1.12")
+_GCC = Tested("GCC", "12.2", "14.2")
+_LLVM = Tested("LLVM", "19.1", "19.1")
+_QEMU = Tested("QEMU", "7.2", "10.0")
+
 
 @dataclass(frozen=True)
 class Tool:
@@ -28,6 +63,7 @@ class Tool:
     name: str
     package: str
     purpose: str
+    tested: Tested
 
     @property
     def install(self) -> str:
@@ -37,20 +73,25 @@ class Tool:
 TOOLS = {
     tool.name: tool
     for tool in (
-        Tool("cc", "gcc libc6-dev", "compiles the host board and the emulator plugin"),
-        Tool("cmake", "cmake", "builds the C libraries"),
-        Tool("ninja", "ninja-build", "runs the builds"),
-        Tool("arm-none-eabi-gcc", "gcc-arm-none-eabi", "compiles for Cortex-M"),
-        Tool("clang-19", "clang-19", "compiles for Helium, Arm64 and Hexagon"),
-        Tool("ld.lld-19", "lld-19", "links for Helium, Arm64 and Hexagon"),
-        Tool("llvm-ar-19", "llvm-19", "packs libraries, converts firmware"),
-        Tool("llvm-objdump-19", "llvm-19", "reads code for --cycles"),
-        Tool("llvm-mca-19", "llvm-19", "has models of cores for --cycles"),
-        Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards"),
-        Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards"),
-        Tool("qemu-aarch64", "qemu-user", "runs Arm64 programs of Linux"),
-        Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs"),
-        Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers"),
+        Tool(
+            "cc",
+            "gcc libc6-dev",
+            "compiles the host board and the emulator plugin",
+            _GCC,
+        ),
+        Tool("cmake", "cmake", "builds the C libraries", _CMAKE),
+        Tool("ninja", "ninja-build", "runs the builds", _NINJA),
+        Tool("arm-none-eabi-gcc", "gcc-arm-none-eabi", "compiles for Cortex-M", _GCC),
+        Tool("clang-19", "clang-19", "compiles for Helium, Arm64 and Hexagon", _LLVM),
+        Tool("ld.lld-19", "lld-19", "links for Helium, Arm64 and Hexagon", _LLVM),
+        Tool("llvm-ar-19", "llvm-19", "packs libraries, converts firmware", _LLVM),
+        Tool("llvm-objdump-19", "llvm-19", "reads code for --cycles", _LLVM),
+        Tool("llvm-mca-19", "llvm-19", "has models of cores for --cycles", _LLVM),
+        Tool("qemu-system-arm", "qemu-system-arm", "runs Cortex-M boards", _QEMU),
+        Tool("qemu-system-aarch64", "qemu-system-arm", "runs Arm64 boards", _QEMU),
+        Tool("qemu-aarch64", "qemu-user", "runs Arm64 programs of Linux", _QEMU),
+        Tool("qemu-hexagon", "qemu-user", "runs Hexagon programs", _QEMU),
+        Tool("qemu-arm", "qemu-user", "runs the loader with 32-bit pointers", _QEMU),
     )
 }
 NEWLIB_PACKAGE = "libnewlib-arm-none-eabi"
@@ -59,14 +100,14 @@ ZIGLANG_INSTALL = f"{sys.executable} -m pip install ziglang"
 OPTIONAL = ("llvm-objdump-19", "llvm-mca-19")  # where instructions are counted
 
 _ALWAYS = ("cmake", "ninja", "cc")
-_LLVM = ("clang-19", "ld.lld-19", "llvm-ar-19")
+_CLANG = ("clang-19", "ld.lld-19", "llvm-ar-19")
 TOOLCHAIN_TOOLS = {
     "host": (),
     "arm-gnu": ("arm-none-eabi-gcc",),
-    "arm-llvm": (*_LLVM, "arm-none-eabi-gcc"),
+    "arm-llvm": (*_CLANG, "arm-none-eabi-gcc"),
     "arm-user-gnu": ("arm-none-eabi-gcc",),
-    "aarch64-llvm": _LLVM,
-    "hexagon-llvm": _LLVM,
+    "aarch64-llvm": _CLANG,
+    "hexagon-llvm": _CLANG,
 }
 
 
@@ -95,7 +136,7 @@ def needed(board: Board, toolchain: str | None = None) -> list[str]:
     """The programs that building for `board` and running it there take."""
     names = [*_ALWAYS, *TOOLCHAIN_TOOLS.get(toolchain or board.toolchain, ())]
     if board.pointer_bytes == 4:
-        # The loader runs at the board's pointer width on this computer.
+        # The loader runs at the board's pointer width on the host.
         names += [*TOOLCHAIN_TOOLS["arm-user-gnu"], "qemu-arm"]
     if board.runner.binary:
         names.append(board.runner.binary)
@@ -111,11 +152,31 @@ def version(name: str) -> str | None:
     program = Path(on_path).resolve()
     if not _is_itself(program, name):
         return _asked(on_path)
+    answer: str = _kept(program, f"version of {name}", lambda: _asked(on_path))
+    return answer
+
+
+def _kept(program: Path, what: str, ask: Callable[[], Any]) -> Any:
+    """An answer of a program, kept until its file is another."""
     facts = program.stat()
     stamp = [facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns, facts.st_ino]
-    answer: str = kept.kept(
-        f"version of {name}", f"{program} {stamp}", lambda: _asked(on_path)
-    )
+    return kept.kept(what, f"{program} {stamp}", ask)
+
+
+@functools.cache
+def takes_plugins(emulator: str) -> bool:
+    """Whether it can count: those that are linked statically, as Debian 13's for user
+    mode are, load no plugins. True of one that is not installed."""
+    program = shutil.which(emulator)
+    if program is None:
+        return True
+
+    def ask() -> bool:
+        words = [program, "-help"]
+        done = subprocess.run(words, check=False, capture_output=True, text=True)
+        return "-plugin" in done.stdout
+
+    answer: bool = _kept(Path(program).resolve(), f"plugins of {emulator}", ask)
     return answer
 
 
@@ -196,7 +257,7 @@ def cmake_arguments(board: Board, toolchain: str | None = None) -> list[str]:
 def hexagon_runtime() -> Path:
     """clang's run-time routines for Hexagon, taken once out of the ziglang package."""
     archive = paths.cache() / "hexagon-runtime" / f"librt-v66-{_zig_version()}.a"
-    if archive.is_file():
+    if kept.found(archive):
         return archive
     paths.writable_folder(archive.parent)
     with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
@@ -224,7 +285,7 @@ def hexagon_runtime() -> Path:
                 f" {done.stderr.strip()[:300]}",
                 hint=f"install it again: {ZIGLANG_INSTALL}",
             )
-        os.replace(linked, archive)  # noqa: PTH105 - atomic, also over another's
+        kept.put(linked, archive)
     return archive
 
 
@@ -239,3 +300,36 @@ def _zig_version() -> str:
             " which is not installed",
             hint=f"install it: {ZIGLANG_INSTALL}",
         ) from None
+
+
+# ---- C for the host ------------------------------------------------------------------
+
+
+_HOST_FLAGS = ("-std=c11", "-O2", "-fPIC", "-shared")
+
+
+def host_library(
+    name: str, sources: Sequence[Path], headers: Sequence[Path] = ()
+) -> Path:
+    """The library of `sources`, from the cache folder when they have not changed."""
+    digest = hashlib.sha256(" ".join(_HOST_FLAGS).encode())
+    for file in (*sources, *headers):
+        digest.update(file.read_bytes())
+    library = paths.cache() / name / f"ember_{name}-{digest.hexdigest()[:16]}.so"
+    if kept.found(library):
+        return library
+    paths.writable_folder(library.parent)
+    compiler = first("cc", "gcc", "clang", "clang-19")
+    with tempfile.TemporaryDirectory(dir=library.parent) as folder:
+        linked = Path(folder) / library.name
+        words = [compiler, *_HOST_FLAGS, *map(str, sources)]
+        done = subprocess.run(
+            [*words, "-o", str(linked)], check=False, capture_output=True, text=True
+        )
+        if done.returncode != 0:
+            raise SdkError(
+                f"cannot compile {name}: {done.stderr.strip()[:300]}",
+                hint=f"try it yourself: {' '.join(words)}",
+            )
+        kept.put(linked, library)
+    return library

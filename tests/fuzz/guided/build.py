@@ -5,12 +5,15 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from committed_cases import path_of
+
 from ember import boards, kernels, paths, program
 from ember.boards import isa
+from ember.program import bundle
 from ember.toolchain import parts
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -62,16 +65,15 @@ def build(sanitizer: str, jobs: int) -> Path:
     return program
 
 
-def examples() -> Iterator[Path]:
+def examples() -> list[bytes]:
     """The programs of EXAMPLES."""
-    for name in EXAMPLES:
-        yield from (ROOT / "tests/cases" / name).glob("*.pte")
+    return [bundle.read(path_of(name)).program for name in EXAMPLES]
 
 
 def _chosen() -> dict[str, tuple[str, ...]]:
     """The portable kernels of the operators that the examples call."""
     listed = kernels.load().operators
-    methods = (one for path in examples() for one in program.read(path).methods)
+    methods = (one for data in examples() for one in program.parse(data).methods)
     names = {op for method in methods for _, op, _ in method.kernel_calls()}
     return {name: listed[name].usable(()) for name in sorted(names)}
 

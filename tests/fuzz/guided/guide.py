@@ -84,7 +84,7 @@ def _fresh(target: str) -> Iterator[bytes]:
         yield programs.external_data()
         yield programs.external_data((2, 2), (1, 0))
     elif target == "prepared":
-        yield from (path.read_bytes() for path in build.examples())
+        yield from build.examples()
         yield from _fresh("program")
     elif target == "bundle":
         yield from (programs.sums(), programs.unbound(), programs.values())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// See prepared.h. As sdk/ember/build/prepared.py does, a word of a state that is the
-// same at both places is a number; one that differs is an address, and the distance
+// See prepared.h. As in sdk/ember/firmware/pack/prepared.py, a word of a state that is
+// the same at both places is a number; one that differs is an address, and the distance
 // tells of which region. Unlike there, where the compiler sets them to zero, bytes
 // between members may be anything.
 #include "prepared.h"

@@ -52,6 +52,7 @@ from programs_delegates import (
 from programs_io import IO
 from programs_moves import MOVES
 from programs_rare import RARE
+from programs_schemas import SCHEMA_FILES, SCHEMAS
 from programs_shapes import (
     bound_by_caller,
     bound_dynamic,
@@ -144,6 +145,7 @@ PROGRAMS: dict[str, Callable[[], Program]] = {
     **IO,
     **MOVES,
     **RARE,
+    **SCHEMAS,
     **VOLATILE,
 }
 
@@ -169,7 +171,7 @@ def write_all(folder: Path) -> None:
     (folder / "delegates_plain.pte").write_bytes(plain)
     blank = of(delegates, (f"{PLAN}.delegates[0]@1", 0))  # and others of its vtable
     (folder / "delegate_blank.pte").write_bytes(blank)
-    for name, make in FILES.items():
+    for name, make in (FILES | SCHEMA_FILES).items():
         (folder / f"{name}.pte").write_bytes(make())
 
 

@@ -18,9 +18,10 @@ static void cores_have_what_linux_tells(void) {
     CHECK_EQ(linux_features(ASIMD | HALF | DOT | FHM, 0), // Apple M1
              EMBER_CPU_NEON | EMBER_CPU_FP16 | EMBER_CPU_DOT | EMBER_CPU_FHM);
     CHECK_EQ(linux_features(ASIMD | DOT | FHM | LINUX_HWCAP_SVE,
-                            LINUX_HWCAP2_I8MM | LINUX_HWCAP2_SME | LINUX_HWCAP2_SME2),
+                            LINUX_HWCAP2_I8MM | LINUX_HWCAP2_BF16 | LINUX_HWCAP2_SME |
+                                LINUX_HWCAP2_SME2),
              EMBER_CPU_NEON | EMBER_CPU_DOT | EMBER_CPU_FHM | EMBER_CPU_I8MM |
-                 EMBER_CPU_SVE | EMBER_CPU_SME | EMBER_CPU_SME2);
+                 EMBER_CPU_BF16MM | EMBER_CPU_SVE | EMBER_CPU_SME | EMBER_CPU_SME2);
 }
 
 // Memory is planned for cores that skip no step.
@@ -28,6 +29,8 @@ static void steps_end_where_one_is_missing(void) {
     CHECK_EQ(linux_features(ASIMD | FHM, LINUX_HWCAP2_I8MM), EMBER_CPU_NEON);
     CHECK_EQ(linux_features(ASIMD | DOT, LINUX_HWCAP2_SME),
              EMBER_CPU_NEON | EMBER_CPU_DOT);
+    CHECK_EQ(linux_features(ASIMD | DOT | FHM, LINUX_HWCAP2_I8MM | LINUX_HWCAP2_SME),
+             EMBER_CPU_NEON | EMBER_CPU_DOT | EMBER_CPU_FHM | EMBER_CPU_I8MM);
     CHECK_EQ(linux_features(DOT, LINUX_HWCAP2_SME), 0);
 }
 

@@ -122,16 +122,14 @@ static void tensors_are_read(void) {
 static uint32_t refusal;
 static uint32_t refusals;
 
-static void refuse(ember_node_t *node) {
-    static const int32_t sizes[] = {3, 3, 3};
-    ember_tensor_t x;
-    int32_t numbers[8];
-    uint32_t length;
-    uint32_t next = 0;
 #define CASE(statement)                                                                \
     if (refusal == next++) {                                                           \
         statement;                                                                     \
     }
+
+static uint32_t refuse_values(ember_node_t *node, uint32_t next) {
+    ember_tensor_t x;
+    uint32_t length;
     CASE(ember_node_int(node, NONE))
     CASE(ember_node_int(node, DOUBLE))
     CASE(ember_node_int(node, TENSOR))
@@ -150,6 +148,11 @@ static void refuse(ember_node_t *node) {
     CASE(ember_node_tensor(node, TENSORS, &x))
     CASE(ember_node_tensor(node, END, &x))
     CASE(ember_node_optional_tensor(node, STRING, &x))
+    return next;
+}
+
+static uint32_t refuse_lists(ember_node_t *node, uint32_t next) {
+    ember_tensor_t x;
     CASE(ember_node_list_count(node, INT))
     CASE(ember_node_list_int(node, INTS, 2))
     CASE(ember_node_list_int(node, DOUBLES, 0))
@@ -162,6 +165,13 @@ static void refuse(ember_node_t *node) {
     CASE(ember_node_list_tensor(node, INTS, 0, &x))
     CASE(ember_node_list_tensor(node, TENSORS, 2, &x))
     CASE(ember_node_list_tensor(node, TENSOR, 0, &x))
+    return next;
+}
+
+static uint32_t refuse_outputs(ember_node_t *node, uint32_t next) {
+    static const int32_t sizes[] = {3, 3, 3};
+    ember_tensor_t x;
+    int32_t numbers[8];
     CASE(ember_node_list_output(node, OPTIONALS, 1, 1, sizes, &x))
     CASE(ember_node_list_output(node, TENSORS, 0, 1, sizes, &x))
     CASE(ember_node_list_output(node, TENSORS, 5, 1, sizes, &x))
@@ -177,9 +187,15 @@ static void refuse(ember_node_t *node) {
     CASE(ember_node_bind(node, OUT, 1, sizes, &x))
     CASE(ember_node_ints(node, DOUBLES, numbers, 8))
     CASE(ember_node_ints(node, TENSORS, numbers, 8))
+    return next;
+}
 #undef CASE
-    refusals = next;
-    if (refusal < next) {
+
+static void refuse(ember_node_t *node) {
+    const uint32_t values = refuse_values(node, 0);
+    const uint32_t lists = refuse_lists(node, values);
+    refusals = refuse_outputs(node, lists);
+    if (refusal < refusals) {
         CHECK_EQ(ember_node_status(node), EMBER_BAD_PROGRAM);
         if (ember_node_status(node) == EMBER_OK) {
             check_log(refusal);

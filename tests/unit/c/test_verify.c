@@ -110,10 +110,12 @@ static void kinds_of_parts(void) {
 static void other_formats(void) {
     make(1, 16);
     file[FORMAT_AT] = 2;
-    CHECK_EQ(verdict(), EMBER_UNSUPPORTED);
+    CHECK_EQ(verdict(), EMBER_UNTRUSTED);
     make(1, 16);
     file[ALGORITHM_AT] = 3;
-    CHECK_EQ(verdict(), EMBER_UNSUPPORTED);
+    signatures = 0;
+    CHECK_EQ(verdict(), EMBER_UNTRUSTED);
+    CHECK_EQ(signatures, 0);
 }
 
 static void keys_that_are_not_the_signers(void) {
@@ -124,7 +126,7 @@ static void keys_that_are_not_the_signers(void) {
     CHECK_EQ(verified(&trust), EMBER_UNTRUSTED);
     CHECK_EQ(signatures, 0);
     trust.key_count = 0;
-    CHECK_EQ(verified(&trust), EMBER_UNSUPPORTED);
+    CHECK_EQ(verified(&trust), EMBER_UNTRUSTED);
     make(1, 16);
     sign_again(6);
     CHECK_EQ(verdict(), EMBER_UNTRUSTED);

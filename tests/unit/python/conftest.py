@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
+from ember.program import bundle
+
 DATA = Path(__file__).parent / "data"
 CASES = Path(__file__).parents[2] / "cases"
 
-PROGRAMS = sorted([*DATA.glob("*.pte"), *CASES.glob("**/model.pte")])
-BUNDLES = sorted([*DATA.glob("*.bpte"), *CASES.glob("**/*.bpte")])
-TENSOR_DATA = sorted([*DATA.glob("*.ptd"), *CASES.glob("**/*.ptd")])
+PROGRAMS = sorted([*DATA.glob("*.pte"), *CASES.glob("*.pte"), *CASES.glob("*.bpte")])
+BUNDLES = sorted([*DATA.glob("*.bpte"), *CASES.glob("*.bpte")])
+TENSOR_DATA = sorted([*DATA.glob("*.ptd"), *CASES.glob("*.ptd")])
 
 
 def _name(path: Path) -> str:
@@ -26,7 +28,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         ("data_file", TENSOR_DATA),
     ):
         if fixture in metafunc.fixturenames:
-            metafunc.parametrize(fixture, paths, ids=_name)
+            inside = fixture == "program_file"
+            metafunc.parametrize(fixture, paths, ids=_name, indirect=inside)
+
+
+@pytest.fixture
+def program_file(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A .pte; a bundle's program in a separate file."""
+    path: Path = request.param
+    if path.suffix == ".pte":
+        return path
+    file = tmp_path_factory.mktemp("program") / "model.pte"
+    file.write_bytes(bundle.read(path).program)
+    return file
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 
 from ember import program
 from ember.files import tensor_data
-from ember.plan.relocate import Places, relocate
+from ember.plan.replan import Places, relocate
 from ember.program import Program, Tensor, bundle
 
 pytestmark = pytest.mark.export

@@ -7,17 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import committed
 import pytest
+from committed_cases import path_of
 
 from ember import boards, cli, program
-from ember.build import Options
-from ember.build.advice import answers
 from ember.files.tensors import DType
+from ember.firmware import Options
+from ember.firmware.advice import answers
 from ember.plan import passes
 from ember.program import Operator
 from ember.toolchain import linker
 
-CASES = Path(__file__).resolve().parents[2] / "cases"
 K = 1024
 
 
@@ -30,7 +31,7 @@ def small(ram: int) -> boards.Board:
 
 
 def ask(name: str, ram: int, options: Options | None = None) -> dict[str, Any]:
-    return answers.of([CASES / name], small(ram), options or Options())
+    return answers.of([path_of(name)], small(ram), options or Options())
 
 
 @pytest.mark.slow
@@ -79,7 +80,7 @@ def test_what_helps_was_tried() -> None:
 def test_a_model_without_kernels_is_planned_as_far_as_is_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    read = program.read(CASES / "model_mlp_small" / "model.pte")
+    read = committed.program_of("model_mlp_small")
     (method,) = read.methods
     strange = (Operator("my::own", "out"), *method.operators[1:])
     changed = replace(read, methods=(replace(method, operators=strange),))
@@ -103,7 +104,7 @@ def test_an_operator_without_a_kernel_for_the_call_is_planned_anew(
     tmp_path: Path,
 ) -> None:
     """The operator is known, so lifetimes are; its kernels refuse the call."""
-    read = program.read(CASES / "model_mlp_small" / "model.pte")
+    read = committed.program_of("model_mlp_small")
     (method,) = read.methods
     values = tuple(
         replace(one, dtype=DType.BITS16)
@@ -121,7 +122,7 @@ def test_an_operator_without_a_kernel_for_the_call_is_planned_anew(
 
 
 def test_the_refusal_is_readable(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["plan", str(CASES / "model_resnet8_small"), "--board", "mps2-an386"]
+    words = ["plan", str(path_of("model_resnet8_small")), "--board", "mps2-an386"]
     assert cli.main(words) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "planned memory 1: most is in use at instruction" in out

@@ -80,7 +80,7 @@ def test_a_broken_promise_keeps_its_figures(tmp_path: Path) -> None:
     [
         ("", "no such board", 1, "no such board"),
         ("hello", "", 0, "no line of JSON"),
-        ("[1]", "", 0, "no object"),
+        ("[1]", "", 0, "not an object"),
         ("{}", "", 0, "no valid application, board, accuracy"),
         (applications.json.dumps(FACTS | {"cycles": "7"}), "", 0, "no valid cycles"),
         (applications.json.dumps(FACTS | {"ram": None}), "", 0, "no valid ram"),

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from ember import cases, paths
-from ember.cases import CaseTensor, Run, batch, values
+from ember.cases import CaseTensor, Run, batch, inputs
 from ember.errors import SdkError
 from ember.files import tensors
 from ember.files.tensors import DType
@@ -47,9 +47,9 @@ def result(index: int, status: int = 0, message: str = "") -> bytes:
     return struct.pack("<II", 6, len(body) + len(text)) + body + text
 
 
-def output(index: int, run: int, *found: values.Value) -> bytes:
+def output(index: int, run: int, *found: inputs.Value) -> bytes:
     body = struct.pack("<IIiI", index, run, 0, 0)
-    return struct.pack("<II", 5, len(body)) + body + values.to_bytes(found)
+    return struct.pack("<II", 5, len(body)) + body + inputs.to_bytes(found)
 
 
 HELLO = struct.pack("<IIIIQ", 1, 16, batch.VERSION, 4, 1000)
@@ -103,7 +103,7 @@ def test_inputs_are_laid_out_in_the_declared_dim_order(data: Path) -> None:
     array = np.arange(np.prod(declared.sizes), dtype="float32")
     given = CaseTensor(DType.FLOAT32, array.reshape(declared.sizes))
     laid = batch.lay_out(declared, given)
-    assert isinstance(laid, values.TensorValue)
+    assert isinstance(laid, inputs.TensorValue)
     assert laid.data != array.tobytes()
     np.testing.assert_array_equal(laid.array(declared.dim_order), given.array)
 
@@ -132,7 +132,7 @@ def test_answers_are_read_back() -> None:
 
 
 def test_a_torn_stream_gives_the_cases_that_ended() -> None:
-    value = values.TensorValue(DType.UINT8, (100,), bytes(100))
+    value = inputs.TensorValue(DType.UINT8, (100,), bytes(100))
     stream = HELLO + output(0, 0, value) + result(0) + output(1, 0, value) + result(1)
     whole = len(HELLO + output(0, 0, value) + result(0))
     for end in range(len(stream)):
@@ -182,7 +182,7 @@ def test_any_answers_are_a_result_or_a_sentence(data: Path) -> None:
     """Mutations of a right stream, each field with numbers that hurt."""
     x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
     case = made(data, "add.pte", (x, x))
-    value = values.TensorValue(DType.FLOAT32, (2, 3), bytes(24))
+    value = inputs.TensorValue(DType.FLOAT32, (2, 3), bytes(24))
     right = HELLO + output(0, 0, value) + result(0) + END
     chance = random.Random(7)
     for _ in range(3000):

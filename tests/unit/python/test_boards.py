@@ -3,9 +3,10 @@ import json
 
 import pytest
 import yaml
+from committed_cases import path_of
 
 from ember import boards, cli, paths
-from ember.boards import steps
+from ember.boards import keys
 from ember.errors import SdkError
 from ember.toolchain import linker, tools
 
@@ -245,7 +246,7 @@ def test_cycles_of_fetching_code():
     ],
 )
 def test_a_step_is_three_words(step, words):
-    assert steps.RegisterStep.model_validate({"at": 0x40000000, **step}).words == words
+    assert keys.RegisterStep.model_validate({"at": 0x40000000, **step}).words == words
 
 
 def test_a_board_of_a_file(tmp_path, monkeypatch, capsys):
@@ -262,7 +263,7 @@ def test_a_board_of_a_file(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("command", ["run", "test", "profile"])
 def test_a_board_that_nothing_emulates_is_refused_before_a_build(command, capsys):
-    model = str(paths.root() / "tests/cases/op_abs")
+    model = str(path_of("op_abs"))
     assert cli.main([command, model, "--board", "nucleo-f767zi"]) == 1
     assert "no emulator runs nucleo-f767zi" in capsys.readouterr().err
 
@@ -364,6 +365,24 @@ def test_doctor_names_what_is_missing_and_the_command(monkeypatch, capsys, tmp_p
     assert optional["missing"]
     assert optional["optional"]
     assert "llvm-mca-19" not in facts["boards"][0]["missing"]
+
+
+def test_doctor_says_which_versions_are_tested(monkeypatch, capsys, tmp_path):
+    versions = {"cmake": "4.0.2", "qemu-system-arm": "10.0.13", "clang-19": "18.1.9"}
+    monkeypatch.setattr(tools, "version", lambda name: versions.get(name, "unknown"))
+    report = tmp_path / "report.json"
+    assert cli.main(["doctor", "--board", "mps3-an547", "--json", str(report)]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "CMake 3.25 to 3.31, Ninja 1.11 to 1.12" in said
+    assert "LLVM 19.1, QEMU 7.2 to 10.0, Python 3.11 to 3.13" in said
+    assert "not tested: cmake 4.0.2" in said
+    assert "not tested: clang-19 18.1.9" in said
+    assert "not tested: qemu" not in said.replace("qemu-arm unknown", "")
+    facts = {
+        one["name"]: one["tested"] for one in json.loads(report.read_text())["tools"]
+    }
+    assert facts["qemu-system-arm"] == ["7.2", "10.0"]
+    assert facts["newlib"] is None
 
 
 def test_doctor_is_content_with_this_machine():

@@ -6,11 +6,11 @@ import pytest
 import yaml
 
 from ember import boards, cli, paths
-from ember.boards import boot_facts, flexspi
-from ember.build.advice import answers
-from ember.build.jobs import Options
+from ember.boards import boot
 from ember.errors import SdkError
-from ember.plan.regions import room
+from ember.firmware.advice import answers
+from ember.firmware.jobs import Options
+from ember.plan import room
 from ember.toolchain import linker
 
 MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
@@ -72,7 +72,7 @@ def test_a_plan_counts_what_is_kept_for_a_header(tmp_path):
     (flash,) = (one for one in answer["memories"] if one["name"] == "flash")
     in_flash = [one for one in answer["sections"] if one["memory"] == "flash"]
     assert flash["used"] >= sum(one["bytes"] for one in in_flash)
-    plain = board.model_copy(update={"boot": boot_facts.Boot()})
+    plain = board.model_copy(update={"boot": boot.Boot()})
     assert room.guessed(board)["flash"] == room.guessed(plain)["flash"] + header
 
 
@@ -119,7 +119,7 @@ def test_the_stage_of_the_pico_is_made(tmp_path):
     board = boards.read(path)
     (block,) = board.boot_blocks
     assert (board.boot.made, len(block.data)) == (None, 256)
-    assert boot_facts.crc32_mpeg2(block.data[:252]) == block.data[252:]
+    assert boot.crc32_mpeg2(block.data[:252]) == block.data[252:]
     assert "ORIGIN(flash) + 0x100" in linker.script(board)
     assert "ember_boot_rp2040" not in linker.script(board)
     (tmp_path / "stage.bin").write_bytes(block.data)
@@ -129,7 +129,7 @@ def test_the_stage_of_the_pico_is_made(tmp_path):
 
 
 def test_the_sum_is_the_published_one():
-    check = boot_facts.crc32_mpeg2(b"123456789")
+    check = boot.crc32_mpeg2(b"123456789")
     assert struct.unpack("<I", check) == (0x0376E6E7,)
 
 
@@ -215,9 +215,9 @@ def test_a_flash_of_unknown_sectors_has_no_configuration():
     board = boards.load(EVK)
     flash = board.memory("flash")
     with pytest.raises(ValueError, match=r"needs `flash: \{sectors"):
-        flexspi.block(flexspi.FlexSpi(), flash.model_copy(update={"flash": None}))
+        boot.block(boot.FlexSpi(), flash.model_copy(update={"flash": None}))
     with pytest.raises(ValueError, match="flash has more than 16M: give a `file`"):
-        flexspi.block(flexspi.FlexSpi(), flash.model_copy(update={"size": 1 << 25}))
+        boot.block(boot.FlexSpi(), flash.model_copy(update={"size": 1 << 25}))
 
 
 def part(**keys):

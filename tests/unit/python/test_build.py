@@ -11,9 +11,10 @@ from typing import Any
 import pace
 import pytest
 
-from ember import build, cli, kernels, model, program
-from ember.build.repack import repack
+from ember import cli, kernels, model, program
 from ember.errors import SdkError, UsageError
+from ember.firmware import Options, build
+from ember.firmware.repack import repack
 from ember.toolchain import build_tree, image, libraries
 
 
@@ -32,7 +33,7 @@ def error_of(
 
 
 def test_stages_write_artefacts(data: Path) -> None:
-    built = build.build(data / "add.pte", "host")
+    built = build(data / "add.pte", "host")
     assert built.folder == Path("build/host/add").absolute()
     found = sorted(path.name for path in built.folder.iterdir() if path.name[0] != ".")
     assert found == [
@@ -52,7 +53,7 @@ def test_stages_write_artefacts(data: Path) -> None:
 
 def test_a_model_of_the_same_name_beside_is_not_taken(data: Path) -> None:
     Path("model.pte").write_bytes(b"another program")
-    built = build.build(data / "add.pte", "host")
+    built = build(data / "add.pte", "host")
     assert packed(data / "add.pte") in built.firmware.read_bytes()
 
 
@@ -62,12 +63,12 @@ def packed(path: Path) -> bytes:
 
 
 def test_built_once(data: Path) -> None:
-    first = build.build(data / "add.pte", "host")
+    first = build(data / "add.pte", "host")
     stamp = first.firmware.stat().st_mtime_ns
-    build.build(data / "add.pte", "host")
+    build(data / "add.pte", "host")
     assert first.firmware.stat().st_mtime_ns == stamp
-    options = build.Options(messages=True)
-    build.build(data / "add.pte", "host", options=options)
+    options = Options(messages=True)
+    build(data / "add.pte", "host", options=options)
     assert first.firmware.stat().st_mtime_ns != stamp
 
 
@@ -77,15 +78,15 @@ def test_same_bytes_in_any_folder(data: Path, tmp_path: Path) -> None:
     other.parent.mkdir()
     shutil.copy(data / "add.pte", other)
     for board in ("host", "mps2-an386", "mps3-an547"):
-        first = build.build(data / "add.pte", board, out=tmp_path / "one")
-        second = build.build(other, board, out=tmp_path / "two" / board)
+        first = build(data / "add.pte", board, out=tmp_path / "one")
+        second = build(other, board, out=tmp_path / "two" / board)
         assert first.firmware.read_bytes() == second.firmware.read_bytes()
         maps = [made.firmware.with_suffix(".map") for made in (first, second)]
         assert maps[0].read_bytes() == maps[1].read_bytes()
 
 
 def test_images(data: Path) -> None:
-    built = build.build(data / "add.pte", "mps2-an386")
+    built = build(data / "add.pte", "mps2-an386")
     assert [path.name for path in built.images] == ["firmware.hex", "firmware.bin"]
     parts = image.segments(built.firmware)
     flat = built.images[1].read_bytes()
@@ -105,7 +106,7 @@ def test_images(data: Path) -> None:
 
 
 def test_memory_is_the_linked_image(data: Path) -> None:
-    built = build.build(data / "add.pte", "mps2-an386")
+    built = build(data / "add.pte", "mps2-an386")
     memory = {one["name"]: one["used"] for one in built.sizes["memory"]}
     size = built.sizes["size"]
     assert memory["code"] >= size["code"] + size["rodata"] + size["model"]
@@ -272,25 +273,25 @@ def test_hex_lines_do_not_cross_64_k() -> None:
 def test_kernels_for_size_or_speed(data: Path) -> None:
     sizes = {}
     for optimize in ("size", "speed"):
-        options = build.Options(optimize=optimize)
-        built = build.build(data / "conv.pte", "mps2-an386", options=options)
+        options = Options(optimize=optimize)
+        built = build(data / "conv.pte", "mps2-an386", options=options)
         sizes[optimize] = built.sizes["size"]["code"]
     assert sizes["size"] < sizes["speed"]
-    between = build.build(data / "conv.pte", "mps2-an386")  # the default
+    between = build(data / "conv.pte", "mps2-an386")  # the default
     assert sizes["size"] < between.sizes["size"]["code"] < sizes["speed"]
 
 
 def test_several_models(data: Path, tmp_path: Path) -> None:
     paths = [data / "add.pte", data / "methods.pte"]
-    built = build.build(paths, "host", out=tmp_path / "out")
+    built = build(paths, "host", out=tmp_path / "out")
     assert built.name == "add_methods"
-    assert [len(methods) for methods in built.chosen] == [1, 2]
+    assert [len(methods) for methods in built.all_methods] == [1, 2]
     assert set(built.plan["models"][1]) == set(built.plan["models"][0])
     assert {one["model"] for one in built.selection["models"]} == {"add", "methods"}
     with pytest.raises(SdkError, match="two models of the firmware are called add"):
-        build.build([paths[0], paths[0]], "host", out=tmp_path / "twice")
+        build([paths[0], paths[0]], "host", out=tmp_path / "twice")
     with pytest.raises(UsageError, match="--data works with one model"):
-        build.build(paths, "host", data=[data / "external.ptd"])
+        build(paths, "host", data=[data / "external.ptd"])
 
 
 @pytest.mark.slow
@@ -299,7 +300,7 @@ def test_only_the_model_changed(data: Path, tmp_path: Path, monkeypatch: Any) ->
     model = tmp_path / "model.pte"
     for name in ("mlp.pte", "add.pte"):
         model.write_bytes((data / name).read_bytes())
-        build.build(model, "host", out=tmp_path / "out")
+        build(model, "host", out=tmp_path / "out")
     model.write_bytes((data / "mlp.pte").read_bytes())
 
     def compiled(*_: object, **__: object) -> None:
@@ -308,5 +309,5 @@ def test_only_the_model_changed(data: Path, tmp_path: Path, monkeypatch: Any) ->
     for module in (libraries, build_tree):
         monkeypatch.setattr(module, "compile_libraries", compiled)
     with pace.within(2.0):
-        built = build.build(model, "host", out=tmp_path / "out")
+        built = build(model, "host", out=tmp_path / "out")
     assert built.selection["operators"] != {}

@@ -1,16 +1,29 @@
-"""The C core: its unit tests, on this host with sanitizers and as 32-bit processes."""
+"""The C core: its unit tests, on this host with sanitizers and as 32-bit processes; and
+the sizes of all C files and functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import c_programs
 import crafted
 import programs as toy_programs
 import pytest
-from c_programs import ARM, KERNELS, SANITIZED, TARGETS, TESTS, THREADS, TOPICS, Target
+from c_programs import (
+    ARM,
+    KERNELS,
+    ROOT,
+    SANITIZED,
+    TARGETS,
+    TESTS,
+    THREADS,
+    TOPICS,
+    Target,
+)
 
+MOST_LINES, MOST_OF_FUNCTION = 500, 60
 SLOW = ("test_bundle", "test_slots")
 MARKED_TOPICS = [
     pytest.param(topic, marks=pytest.mark.slow if topic in SLOW else ())
@@ -97,3 +110,39 @@ def test_crafted_file(
 ) -> None:
     answer = answers(target)
     assert answer.get(one.file, answer["end"]) == f"{one.stage} {one.status}"
+
+
+# ---- sizes ---------------------------------------------------------------------------
+
+
+def functions(lines: list[str]) -> Iterator[tuple[str, int]]:
+    """The first line of each function, and how many it has, in formatted C."""
+    start = None
+    for number, line in enumerate(lines):
+        if line == "}" and start is not None:
+            yield lines[start], number + 1 - start
+        if re.match(r"(?!typedef|struct|enum|union)[A-Za-z_]", line):
+            start = number
+        if line.startswith("}") or (line.endswith(";") and start == number):
+            start = None
+
+
+def test_functions_are_counted_from_their_first_line_to_their_brace() -> None:
+    text = "int a;\nstatic int f(int x,\n             int y) {\n    return x;\n}\n"
+    assert list(functions(text.splitlines())) == [("static int f(int x,", 4)]
+    assert not list(functions("typedef struct t {\n    int a;\n} t;".splitlines()))
+
+
+def test_files_and_functions_are_short() -> None:
+    folders = ("kernels", "runtime_c", "backends", "examples", "tests", "platformio")
+    files = [path for name in folders for path in (ROOT / name).rglob("*.[chS]")]
+    long = []
+    for path in files:
+        lines = path.read_text(encoding="utf-8").splitlines()
+        if len(lines) > MOST_LINES:
+            long.append(f"{path.relative_to(ROOT)}: {len(lines)} lines")
+        for first, count in functions(lines):
+            if count > MOST_OF_FUNCTION:
+                long.append(f"{path.relative_to(ROOT)}: {first}: {count} lines")
+    assert len(files) > 1000
+    assert long == []

@@ -13,18 +13,19 @@ from cadence_panel_programs import Layer
 from small_programs import here
 
 from ember import boards
-from ember.build import choosing, jobs
-from ember.kernels.rules import Rules
+from ember.firmware import jobs
+from ember.firmware.pipeline import Pipeline
 from ember.plan.passes.execute import Executable, Verdict, compare, scenarios
 from ember.program import KernelCall, Program, types
-from ember.select import cadence_packed
+from ember.select import packed
+from ember.select.rules import Rules
 
 _W, _BIAS, _SCALE, _LAST = 1, 2, 8, 10  # arguments
 
 
 def call_of(program: Program) -> KernelCall:
     ((_, name, call),) = program.methods[0].kernel_calls()
-    assert name == cadence_packed.CONV.full_name
+    assert name == packed.CONV.full_name
     return call
 
 
@@ -76,14 +77,14 @@ def test_weights_are_aligned_to_words_alone() -> None:
 def test_an_operator_that_is_pinned_stays() -> None:
     pins = {"cadence::quantized_conv2d_nhwc.per_tensor_out": "cadence_conv_nhwc"}
     allowed = Rules().allowed(boards.load("mps2-an386"))
-    assert cadence_packed.kernels(allowed, pins) == set()
-    assert cadence_packed.kernels(allowed, {}) == set(cadence_packed.KERNELS)
+    assert packed.kernels(allowed, pins) == set()
+    assert packed.kernels(allowed, {}) == set(packed.KERNELS)
 
 
 def test_a_build_for_a_core_with_dsp_instructions_packs() -> None:
     layer = cadence.LAYERS["fours_first"]
     job = jobs.make([layer.model], boards.load("mps2-an386"), jobs.Options(), None)
-    (chosen,) = choosing.choose(job)
+    (chosen,) = Pipeline(job).chosen
     call_of(chosen.model.program)
 
 

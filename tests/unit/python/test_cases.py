@@ -64,6 +64,23 @@ def test_finds_folders_and_bundles_below_a_path(add_case: Path, data: Path) -> N
     assert sorted(names) == ["add", "deep/er", "deep/one.bpte"]
 
 
+def test_folders_that_ember_wrote_are_no_cases(add_case: Path) -> None:
+    """`ember test .` beside a build folder."""
+    top = add_case.parent
+    package = top / "build" / "host" / "add" / "4-package"
+    package.mkdir(parents=True)
+    for name in ("1-program.json", "4-package/model.pte", "4-package/manifest.json"):
+        (package.parent / name).touch()
+    (top / "packed").mkdir()
+    for name in ("model.pte", "manifest.json", "models.c"):
+        (top / "packed" / name).touch()
+    assert [one.name for one in cases.find([top])] == ["add"]
+    (add_case / "manifest.json").touch()  # of its owner's
+    assert [one.name for one in cases.find([top])] == ["add"]
+    with pytest.raises(UsageError, match="contains no case folder"):
+        cases.find([package.parent])
+
+
 def test_a_case_given_twice_is_one_case(add_case: Path) -> None:
     found = cases.find([add_case, add_case.parent, add_case / "case.json"])
     assert [one.name for one in found] == ["add"]

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 
-from ember import program
+from ember import boards, cases, model, program
 from ember.errors import SdkError
 from ember.files import tensor_data, tensors
 from ember.files.tensor_data import Entry, TensorData, TensorLayout
 from ember.files.tensors import DType
 from ember.program import Bool, Double, Int, bundle
 from ember.program.bundle import Bundle, BundledCase, Suite
+from ember.select import resolve
 
 
 def test_bundle_files_round_trip(bundle_file: Path) -> None:
@@ -82,6 +85,35 @@ def test_tensor_data_serves_the_program(data: Path) -> None:
         )
         assert entry.array is not None
         assert entry.array.shape == tensor.sizes
+
+
+def test_files_that_share_entries_agree(data: Path, tmp_path: Path) -> None:
+    values = tensor_data.read(data / "external.ptd")
+    first, *_ = values.entries
+    paths = [tmp_path / name for name in ("a.ptd", "b.ptd")]
+    paths[0].write_bytes(tensor_data.write(values))
+    paths[1].write_bytes(tensor_data.write(replace(values, entries=(first,))))
+    assert tensor_data.read_all(paths) == tuple(path.read_bytes() for path in paths)
+
+    other = replace(first, data=bytes(len(first.data)))
+    paths[1].write_bytes(tensor_data.write(replace(values, entries=(other,))))
+    said = f"a.ptd and .*b.ptd have different data named '{first.key}'"
+    with pytest.raises(SdkError, match=said):
+        tensor_data.read_all(paths)
+    (tmp_path / "model.pte").write_bytes((data / "external.pte").read_bytes())
+    with pytest.raises(SdkError, match=said):
+        model.read(tmp_path)
+
+
+def test_data_that_no_file_has_is_named(tmp_path: Path) -> None:
+    case = path_of("special_ptd_two_files")
+    one = model.read(case / "model.bpte", [case / "special_ptd_two_files_1.ptd"])
+    host = boards.load("host")
+    with pytest.raises(SdkError, match=r"no .ptd file has '0.bias', '0.weight'$"):
+        resolve.resolve(one.content, one.data, host, [0])
+    one = model.read(case / "model.bpte")
+    with pytest.raises(SdkError, match=r"no .ptd file has '0.bias', .*'2.weight'$"):
+        resolve.resolve(one.content, one.data, host, [0])
 
 
 def test_tensor_data_keeps_blobs_and_shares_equal_ones() -> None:
@@ -152,3 +184,23 @@ def test_orders_of_the_same_memory_are_one(
     array = np.arange(np.prod(sizes, dtype=int), dtype=np.float32).reshape(sizes)
     laid = [tensors.to_bytes(array, DType.FLOAT32, it) for it in (one, other)]
     assert (laid[0] == laid[1]) is same
+
+
+def stating(tolerance: tuple[float, float] | None) -> bytes:
+    whole = bundle.read(path_of("op_add"))
+    return bundle.write(replace(whole, tolerance=tolerance))
+
+
+def test_a_bundle_states_its_tolerance(tmp_path: Path) -> None:
+    assert bundle.parse(stating(None)).tolerance is None
+    assert bundle.parse(stating((0.0, 1e-3))).tolerance == (0.0, 1e-3)
+    file = tmp_path / "a.bpte"
+    file.write_bytes(stating((0.0, 1e-3)))
+    case = cases.read(cases.Found("a", file))
+    assert (case.rtol, case.atol) == (0.0, 1e-3)
+
+
+@pytest.mark.parametrize("tolerance", [(-1.0, 0.0), (0.0, math.nan), (math.inf, 0.0)])
+def test_an_impossible_tolerance_is_refused(tolerance: tuple[float, float]) -> None:
+    with pytest.raises(SdkError, match="states an impossible tolerance"):
+        bundle.parse(stating(tolerance))

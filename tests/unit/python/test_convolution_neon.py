@@ -63,7 +63,7 @@ int64_t convolve(const int32_t *p, char *x, char *w, char *bias, char *y, char *
 """
 TENSORS = "../runtime_c/src/tensor.c"
 SOURCES = ("convolution/convolution.c", "engine/element.c", "engine/half.c")
-SOURCES += ("engine/gemm_f32_neon.c", "engine/gemm_f32.c", TENSORS)
+SOURCES += ("engine/neon/gemm_f32_neon.c", "engine/gemm_f32.c", TENSORS)
 GUARD = 77.0
 
 

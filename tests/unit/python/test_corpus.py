@@ -3,19 +3,19 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import exporting
+import numpy as np
 import pytest
+import sequences
+from committed_cases import PROGRAMS, matching, path_of
 
-from ember import program
-from ember.program import bundle
+from ember import cases, program
+from ember.cases import Case
 
 ROOT = Path(__file__).resolve().parents[3]
-CASES = ROOT / "tests" / "cases"
 EXPORTER = "export_corpus.py"
-PROGRAMS = {"model.pte", "model.bpte"}
 # One of each family; together they take a few seconds.
 AGAIN = (
     "model_mlp_small",
@@ -32,52 +32,91 @@ AGAIN = (
     "op_dequantize_channel_s8_f32",
     "op_prim_mod_int",
 )
-FOLDERS = sorted(path for path in CASES.iterdir() if path.is_dir())
+NAMES = {path.stem for path in matching()}
+OTHERS = ("executorch_",)  # export_versions.py
 
 
-def contents(folder: Path) -> dict[str, bytes]:
-    return {path.name: _content(path) for path in folder.iterdir()}
+def meaning(case: Case) -> object:
+    """A program as the SDK writes it (exporters' bytes depend on the version of the
+    package flatbuffers beside them), what its runs read, and tolerances."""
+    runs = [(run.method, [_value(one) for one in run.inputs]) for run in case.runs]
+    return program.write(case.program), runs, case.rtol, case.atol, case.data
 
 
-def _content(path: Path) -> bytes:
-    """Programs as the SDK writes them: exporters' bytes depend on the version of the
-    package flatbuffers beside them."""
-    data = path.read_bytes()
-    if path.suffix == ".pte":
-        return program.write(program.parse(data))
-    if path.suffix == ".bpte":
-        return bundle.write(bundle.parse(data))
-    return data
+def _value(value: cases.Value) -> object:
+    if isinstance(value, cases.CaseTensor):
+        return value.dtype, value.array.shape, value.array.tobytes()
+    return repr(value)
 
 
-@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_case_names_exactly_the_files_it_has(folder: Path) -> None:
-    files = {path.name for path in folder.iterdir()}
-    assert len(files & PROGRAMS) == 1
-    tensors = {name for name in files if name.endswith(".npy")}
-    if "model.bpte" in files:
-        assert not tensors
-        return
-    case = json.loads((folder / "case.json").read_text())
-    values = [v for run in case["runs"] for v in (*run["inputs"], *run["outputs"])]
-    assert tensors == {v for v in values if isinstance(v, str) and v.endswith(".npy")}
-    assert case.get("dtypes", {}).keys() <= tensors
+def gives_the_same(made: Case, kept: Case) -> bool:
+    """Within the tolerance: PyTorch's sums depend on the processor."""
+    pairs = [
+        (one, other)
+        for run, same in zip(made.runs, kept.runs, strict=True)
+        for one, other in zip(run.outputs, same.outputs, strict=True)
+    ]
+    return all(
+        np.allclose(one.array, other.array, kept.rtol, kept.atol, equal_nan=True)
+        if isinstance(one, cases.CaseTensor) and isinstance(other, cases.CaseTensor)
+        else repr(one) == repr(other)
+        for one, other in pairs
+    )
+
+
+@pytest.mark.parametrize("name", sequences.names())
+def test_a_sequence_says_what_a_bundle_cannot(name: str) -> None:
+    case = sequences.case_of(name)
+    values = [v for run in case.runs for v in (*run.inputs, *run.outputs)]
+    alternate = [run.method for run in case.runs]
+    assert (
+        case.data
+        or None in values
+        or any(run.reset for run in case.runs)
+        or alternate != sorted(alternate, key=alternate.index)
+    )
+
+
+@pytest.mark.parametrize("name", sequences.names())
+def test_a_line_of_the_table_gives_a_case_folder_and_back(
+    name: str, tmp_path: Path
+) -> None:
+    case = cases.read(cases.Found(name, sequences.save(name, tmp_path)))
+    assert gives_the_same(case, sequences.case_of(name))
+    (tmp_path / "again").mkdir()
+    sequences.add(case, tmp_path / "again")
+    again = sequences.case_of(name, tmp_path / "again")
+    assert meaning(again) == meaning(case)
+    assert [run.reset for run in again.runs] == [run.reset for run in case.runs]
+
+
+def test_whole_programs_are_bundles_or_sequences() -> None:
+    files = {path for path in PROGRAMS.iterdir() if path.suffix != ".bpte"}
+    assert files == {*sequences.files(), PROGRAMS / "README.md"}
+
+
+def test_no_program_is_there_twice() -> None:
+    contents = [path.read_bytes() for path in PROGRAMS.glob("*.bpte")]
+    assert len(contents) == len(set(contents))
 
 
 def test_committed_cases_stay_small() -> None:
-    sizes = [path.stat().st_size for path in CASES.rglob("*") if path.is_file()]
-    assert sum(sizes) <= 4_450_000  # networks in float32, int8, for XNNPACK; front ends
+    sizes = [path.stat().st_size for path in PROGRAMS.iterdir()]
+    # Networks in float32, int8, for XNNPACK; front ends; a decoder; six versions of
+    # ExecuTorch.
+    assert sum(sizes) <= 5_500_000
 
 
 def test_there_are_seeds_for_the_fuzzer() -> None:
-    programs = list(CASES.glob("*/model.pte"))
+    programs = list(PROGRAMS.glob("*.bpte"))
     assert sum(path.stat().st_size <= 10_000 for path in programs) >= 20
 
 
 @pytest.mark.export
 def test_every_committed_case_has_a_recipe() -> None:
     names = exporting.said_by(EXPORTER, "--list", "--small").split()
-    assert sorted(names) == [folder.name for folder in FOLDERS]
+    whole = {name for name in NAMES if not name.startswith(OTHERS)}
+    assert whole == set(names)
 
 
 @pytest.mark.export
@@ -86,4 +125,9 @@ def test_export_is_repeatable(tmp_path: Path) -> None:
         EXPORTER, "--out", str(tmp_path), *(f"-k={name}$" for name in AGAIN)
     )
     for name in AGAIN:
-        assert contents(tmp_path / name) == contents(CASES / name), name
+        made, kept = (
+            cases.read(cases.Found(name, path))
+            for path in (tmp_path / name, path_of(name))
+        )
+        assert meaning(made) == meaning(kept), name
+        assert gives_the_same(made, kept), name

@@ -10,9 +10,9 @@ import pytest
 
 from ember import boards
 from ember.boards import Memory
-from ember.cycles import assembly, code, estimate, manuals, mca, scheduled
+from ember.cycles import code, estimate, manuals, mca
 from ember.cycles.code import Instruction
-from ember.cycles.waits import of_access, of_fetches
+from ember.cycles.estimate import wait_of_access, waits_of_fetches
 from ember.errors import SdkError
 from ember.toolchain import emulator, traces
 
@@ -128,8 +128,8 @@ def test_jumps_that_are_taken(cpu: str, text: str, cycles: int, tmp_path: Path) 
 
 def steady(cpu: str, text: str, folder: Path) -> float:
     """The cycles of one round of a loop."""
-    row = assembly.row_of(instructions(cpu, text, folder))
-    return scheduled.costs(mca.CORES[cpu], [(row, row)])[row, row]
+    row = mca.row_of(instructions(cpu, text, folder))
+    return mca.costs(mca.CORES[cpu], [(row, row)])[row, row]
 
 
 LOADS = [f"vldrb.u8 q{n}, [r{n + 1}], #16" for n in range(4)]
@@ -179,18 +179,18 @@ def test_blocks_need_not_hold_all_of_a_vpt_block(tmp_path: Path) -> None:
     row = instructions("cortex-m55", lines, tmp_path)
     core = mca.CORES["cortex-m55"]
     parts = [row[:end] for end in range(1, 5)] + [row[start:] for start in range(1, 5)]
-    assert not scheduled.unknown(core, [*parts, row])
+    assert not mca.unknown(core, [*parts, row])
     compared = instructions(
         "cortex-m55", "vpt.s32 lt, q0, q1; vaddt.i32 q0, q0, q1", tmp_path
     )
-    assert assembly.row_of(compared) == ("vcmp.s32 lt, q0, q1", "vadd.i32 q0, q0, q1")
+    assert mca.row_of(compared) == ("vcmp.s32 lt, q0, q1", "vadd.i32 q0, q0, q1")
 
 
 def test_blocks_need_not_hold_the_it_that_covers_them(tmp_path: Path) -> None:
     row = instructions("cortex-m55", "it le; pople {r4, pc}; movs r0, #1", tmp_path)
     core = mca.CORES["cortex-m55"]
     for block in (row[:1], row[1:], row):
-        assert not scheduled.unknown(core, [block])
+        assert not mca.unknown(core, [block])
 
 
 def test_blocks_need_not_hold_the_vpt_that_covers_them(tmp_path: Path) -> None:
@@ -199,15 +199,15 @@ def test_blocks_need_not_hold_the_vpt_that_covers_them(tmp_path: Path) -> None:
     row = instructions("cortex-m55", text, tmp_path)
     core = mca.CORES["cortex-m55"]
     for place in range(len(row) + 1):
-        assert not scheduled.unknown(core, [row[:place], row[place:]])
-    first = assembly.row_of(row[2:])
+        assert not mca.unknown(core, [row[:place], row[place:]])
+    first = mca.row_of(row[2:])
     assert first[:3] == ("vldrb.u8 q1, [r6]", "vmovlt.s8 q3, q4", "vmovlt.s8 q3, q4")
-    assert assembly.row_of(row[:1]) == ("vcmp.s32 gt, q0, r1",)
+    assert mca.row_of(row[:1]) == ("vcmp.s32 gt, q0, r1",)
     text = "vcvt.s32.f32 s0, s1; vsqrt.f32 s2, s0; vselge.f32 s0, s1, s2"
     for scalar in instructions("cortex-m55", text, tmp_path):
-        assert assembly.row_of([scalar]) == (scalar.text,)
+        assert mca.row_of([scalar]) == (scalar.text,)
     (vector,) = instructions("cortex-m55", "vcvt.s32.f32 q0, q1", tmp_path)
-    assert assembly.row_of([vector]) == (vector.text,)
+    assert mca.row_of([vector]) == (vector.text,)
 
 
 # ---- whole programs ----------------------------------------------------------------
@@ -327,14 +327,14 @@ def test_an_access_waits_for_its_memory(
     bus: int, facts: dict[str, object], size: int, writes: bool, waits: int
 ) -> None:
     access = traces.Access(0, writes, size)
-    assert of_access(memory(**facts), access, bus) == waits
+    assert wait_of_access(memory(**facts), access, bus) == waits
 
 
 def test_code_is_fetched_while_the_core_executes() -> None:
     blocks = traces.Block(0, 4, 16), traces.Block(16, 2, 4), traces.Block(0x1000, 1, 4)
     memories = [memory(read_cycles=3), memory(0x1000, read_cycles=1)]
     cycles = {(0, 0): 5.0, (0, 1): 9.0, (1, 0): 14.0, (1, 2): 1.0}
-    assert of_fetches(memories, blocks, cycles) == {
+    assert waits_of_fetches(memories, blocks, cycles) == {
         (0, 0): 4 * 3 - 5 + 2,  # what is not hidden, and the target of the jump
         (0, 1): 0,
         (1, 0): 2,
@@ -345,5 +345,5 @@ def test_code_is_fetched_while_the_core_executes() -> None:
 def test_a_prefetch_buffer_hides_waits_of_code_not_of_data() -> None:
     flash = memory(read_cycles=3, fetch_cycles={16: 6})
     block = traces.Block(0, 16, 32)
-    assert of_fetches([flash], [block], {(0, 0): 10.0}) == {(0, 0): 12 - 10 + 5}
-    assert of_access(flash, traces.Access(0, False, 4), 4) == 2
+    assert waits_of_fetches([flash], [block], {(0, 0): 10.0}) == {(0, 0): 12 - 10 + 5}
+    assert wait_of_access(flash, traces.Access(0, False, 4), 4) == 2

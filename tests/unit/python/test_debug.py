@@ -9,20 +9,19 @@ from typing import Any
 
 import planted
 import pytest
+from committed_cases import PROGRAMS, path_of
 
 from ember import cli, kernels
 from ember.boards import Board
 from ember.cases import Case
-from ember.cases.captured import Capture
+from ember.cases.batch import Capture
 from ember.run import lockstep, testing
 from ember.toolchain.emulator import RunResult
-
-CASES = Path(__file__).parents[2] / "cases"
 
 
 def debug(tmp_path: Path, case: Path | str, *words: object) -> tuple[int, Any]:
     report = tmp_path / "report.json"
-    place = case if isinstance(case, Path) else CASES / case
+    place = case if isinstance(case, Path) else path_of(case)
     status = cli.main(["debug", str(place), *map(str, words), "--json", str(report)])
     return status, json.loads(report.read_text()) if report.is_file() else None
 
@@ -142,8 +141,8 @@ def test_on_an_emulated_board(tmp_path: Path, words: tuple[str, ...]) -> None:
     ("words", "said"),
     [
         (("nowhere", "--board", "host"), "nowhere does not exist"),
-        ((CASES / "model_lenet_small", "--board", "hosd"), "unknown board 'hosd'"),
-        ((CASES, "--board", "host"), "give one, such as"),
+        ((path_of("model_lenet_small"), "--board", "hosd"), "unknown board 'hosd'"),
+        ((PROGRAMS, "--board", "host"), "give one, such as"),
     ],
 )
 def test_bad_input_gets_a_sentence(

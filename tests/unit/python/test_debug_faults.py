@@ -9,13 +9,13 @@ from pathlib import Path
 
 import planted
 import pytest
+from committed_cases import path_of
 
 from ember import boards, cases, kernels
-from ember.kernels.rules import Rules
 from ember.run import debugging
-from ember.run.tolerance import Tolerance
+from ember.run.first_wrong import Tolerance
+from ember.select.rules import Rules
 
-CASES = Path(__file__).parents[2] / "cases"
 QUICK = 2  # of each kind, for every day
 
 # Case, operator, kernel, the instruction that is the first wrong one.
@@ -174,7 +174,7 @@ def test_the_node_with_a_fault_is_named(
     host = boards.load("host")
     report = debugging.debug(
         debugging.DebugOrder(
-            case=cases.read(cases.find([CASES / case])[0]),
+            case=cases.read(cases.find([path_of(case)])[0]),
             board=host,
             against=host,
             rules=Rules((folder,)),

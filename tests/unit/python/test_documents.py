@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import cli
-from ember.build import project
+from ember import cli, files
 from ember.errors import SdkError
-from ember.files import arrays, documents
+from ember.files import arrays
+from ember.firmware import project
 
 BOMB = "a0: &a0 [x, x]\n" + "".join(
     f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12)
@@ -65,7 +65,7 @@ def test_yaml(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "ember.yaml"
     path.write_text(text)
     with pytest.raises(SdkError, match=sentence) as error:
-        documents.read_yaml(path)
+        files.read_yaml(path)
     assert "\n" not in error.value.what
     with pytest.raises(SdkError, match=sentence):
         project.load(path)
@@ -74,7 +74,7 @@ def test_yaml(tmp_path: Path, text: str, sentence: str) -> None:
 def test_yaml_may_say_things_once(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("a: &a {x: 1}\nb: {<<: *a, y: 2}\nc: [*a, *a]\n")
-    assert documents.read_yaml(path)["b"] == {"x": 1, "y": 2}
+    assert files.read_yaml(path)["b"] == {"x": 1, "y": 2}
 
 
 @pytest.mark.parametrize(
@@ -93,14 +93,14 @@ def test_json(tmp_path: Path, text: str, sentence: str) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(SdkError, match=sentence) as error:
-        documents.read_json(path)
+        files.read_json(path)
     assert "\n" not in error.value.what
 
 
 def test_json_as_deep_as_is_allowed(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text("[" * 64 + "]" * 64)
-    assert documents.read_json(path)
+    assert files.read_json(path)
 
 
 def header(text: str, version: bytes = b"\1\0", body: bytes = b"") -> bytes:

@@ -8,17 +8,16 @@ from pathlib import Path
 import numpy as np
 import one_call
 import pytest
-from benchmarks import calls, graphs
+from calls import graphs, sizes
+from committed_cases import path_of
 
 from ember import boards, cases, program
 from ember.program import types
 from ember.run import testing
 
-CASES = Path(__file__).parents[2] / "cases"
 
-
-def committed(name: str) -> calls.Call:
-    (call,) = calls.committed([CASES / name])
+def committed(name: str) -> sizes.Call:
+    (call,) = sizes.committed([path_of(name)])
     return call
 
 
@@ -30,7 +29,7 @@ def test_equal_sizes_stay_equal() -> None:
     call = committed("op_mm")
     shapes = [one.sizes for _, one in call.method.tensors]
     inner = shapes[0][1]
-    made = calls.resized(call, {inner: 50})
+    made = sizes.resized(call, {inner: 50})
     assert made is not None
     found = [one.sizes for _, one in made.method.tensors]
     assert found == [tuple(50 if n == inner else n for n in one) for one in shapes]
@@ -39,12 +38,12 @@ def test_equal_sizes_stay_equal() -> None:
         assert isinstance(value, types.Tensor)
         assert array is not None
         assert array.shape == value.sizes
-    assert calls.resized(call, {inner: 1 << 30}) is None
+    assert sizes.resized(call, {inner: 1 << 30}) is None
 
 
 def test_extremes_are_distinct_and_run(tmp_path: Path) -> None:
     call = committed("op_mm")
-    found = list(calls.extremes(call))
+    found = list(sizes.extremes(call))
     inputs = {
         b"".join(
             a.tobytes() + str(a.shape).encode() for a in one.arrays if a is not None
@@ -53,10 +52,10 @@ def test_extremes_are_distinct_and_run(tmp_path: Path) -> None:
     }
     assert len(inputs) == len(found)
     longest = [max(max(t.sizes) for _, t in one.method.tensors) for one in found]
-    assert {0, 1, calls.FEW} <= set(longest)
-    assert longest.count(calls.LONG) >= 2 * len(call.sizes) - 1
+    assert {0, 1, sizes.FEW} <= set(longest)
+    assert longest.count(sizes.LONG) >= 2 * len(call.sizes) - 1
     for one in found:
-        calls.write(tmp_path / one.name, one)
+        sizes.write(tmp_path / one.name, one)
     outcomes = outcomes_of(tmp_path)
     assert {one.status for one in outcomes} == {"passed"}
 
@@ -64,7 +63,7 @@ def test_extremes_are_distinct_and_run(tmp_path: Path) -> None:
 def test_a_kind_of_call_is_taken_twice() -> None:
     call = committed("op_mm")
     other = committed("op_add")
-    assert list(calls.distinct([call, call, other, call])) == [call, call, other]
+    assert list(sizes.distinct([call, call, other, call])) == [call, call, other]
 
 
 def test_draws_repeat_by_their_seed() -> None:
@@ -72,7 +71,7 @@ def test_draws_repeat_by_their_seed() -> None:
 
     def drawn() -> list[list[bytes]]:
         random.seed(3)
-        made = [calls.other(call) for _ in range(20)]
+        made = [sizes.other(call) for _ in range(20)]
         return [[a.tobytes() for a in m.arrays if a is not None] for m in made if m]
 
     assert drawn() == drawn()
@@ -95,9 +94,9 @@ def test_sizes_of_graphs_change_where_no_weight_has_them() -> None:
 def test_a_delegate_takes_no_more_than_it_charges(
     images: int, fits: bool, tmp_path: Path
 ) -> None:
-    made = calls.resized(committed("xnnpack_layer_depthwise_f16"), {1: images})
+    made = sizes.resized(committed("xnnpack_layer_depthwise_f16"), {1: images})
     assert made is not None
-    calls.write(tmp_path / "case", made)
+    sizes.write(tmp_path / "case", made)
     (outcome,) = outcomes_of(tmp_path)
     if fits:
         assert outcome.status == "passed"
@@ -126,7 +125,7 @@ def test_results_take_steps_of_their_own(line: str, least: int) -> None:
 
 def test_written_programs_are_read_again(tmp_path: Path) -> None:
     call = committed("op_embedding_bag_sum")
-    calls.write(tmp_path / "case", call)
+    sizes.write(tmp_path / "case", call)
     (case,) = [cases.read(found) for found in cases.find([tmp_path])]
     assert case.program.methods == program.read(tmp_path / "case/model.pte").methods
     for value, array in zip(case.runs[0].inputs, call.arrays, strict=True):

@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import committed_cases
 import pytest
 
 from ember import boards, cases, kernels, program
 from ember.kernels import library as kernel_library
+from ember.kernels import schemas
 from ember.program import Method, Program, bundle
 from ember.run import testing
 
-CONFORMANCE = Path(__file__).resolve().parents[2] / "conformance"
 KNOWN = kernels.load()
 MOST = 3  # programs of an operator outside of the dialect
 WRITTEN, KEPT, MATTERS = "written", "kept", "matters"
@@ -35,11 +36,11 @@ class Changed:
     content: bytes
 
 
-def programs(folder: str) -> Iterator[tuple[bundle.Bundle, Program]]:
-    """Those of one method and one call."""
-    for path in sorted((CONFORMANCE / folder).rglob("*.bpte")):
+def programs(prefix: str) -> Iterator[tuple[bundle.Bundle, Program]]:
+    """Those of tables that call an operator with this prefix."""
+    for path in committed_cases.of_dialect(prefix):
         made = bundle.read(path)
-        parsed = program.parse(made.program)
+        parsed = schemas.normal(program.parse(made.program), lambda: KNOWN)
         if len(parsed.methods) == 1 and len(parsed.methods[0].instructions) == 1:
             yield made, parsed
 
@@ -115,7 +116,7 @@ def outcomes(found: list[Changed], folder: Path) -> dict[Changed, bool]:
 
 @pytest.mark.slow
 def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
-    found = [one for pair in programs("cortex_m") for one in variants(*pair)]
+    found = [one for pair in programs("cortex_m::") for one in variants(*pair)]
     passed = outcomes(found, tmp_path)
     wrong = {
         (one.operator, one.argument, one.role)
@@ -123,7 +124,11 @@ def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
         if one.role != MATTERS and not passed[one]
     }
     assert wrong == set()
-    listed = {name for name in KNOWN.operators if name.startswith("cortex_m::")}
+    listed = {
+        name
+        for name, operator in KNOWN.operators.items()
+        if name.startswith("cortex_m::") and "nhwc" not in operator.flags
+    }
     assert {one.operator for one in found} == listed
     read = {(one.operator, one.argument) for one in found if one.role == MATTERS}
     matters = {
@@ -139,7 +144,7 @@ def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
 def test_arguments_of_other_operators(tmp_path: Path) -> None:
     found: list[Changed] = []
     seen: dict[str, int] = defaultdict(int)
-    for pair in programs("cases"):
+    for pair in programs("aten::"):
         for one in variants(*pair):
             seen[f"{one.operator} {one.argument} {one.role}"] += 1
             if (

@@ -12,16 +12,16 @@ from typing import Any
 
 import pytest
 import yaml
+from committed_cases import path_of
 
-from ember import boards, build, cli, paths
-from ember.build import Options
-from ember.build.advice import answers, refusal
-from ember.build.advice.refusal import TooSmallError
+from ember import boards, cli, paths
+from ember.firmware import Options, build, package
+from ember.firmware.advice import answers, refusal
+from ember.firmware.advice.refusal import TooSmallError
 from ember.packaging import new
 from ember.toolchain import linker, tools
 
 ROOT = Path(__file__).resolve().parents[3]
-CASES = ROOT / "tests" / "cases"
 DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"
 K = 1024
 UNIT = 16  # what regions and sections begin at multiples of
@@ -29,18 +29,18 @@ PREPARED, SMALL = {"prepared": True}, {"optimize": "size"}
 GRID: list[tuple[Path, str, dict[str, Any]]] = [
     (DIGITS, "netduinoplus2", {}),
     (DIGITS, "netduinoplus2", PREPARED | SMALL),
-    (CASES / "int8_ds_cnn_small_m4", "microbit", {}),
-    (CASES / "int8_ds_cnn_small_m4", "netduinoplus2", PREPARED),
-    (CASES / "int8_ds_cnn_small_m55", "mps3-an547", {}),
-    (CASES / "int8_ds_cnn_small_m55", "mps3-an547", PREPARED | SMALL),
-    (CASES / "model_mlp_small", "microbit", SMALL),
-    (CASES / "model_mlp_small", "rpi-pico2", PREPARED),
-    (CASES / "model_mlp_small", "hexagon-v68", {}),
-    (CASES / "xnnpack_resnet8", "qemu-a64", {}),
-    (CASES / "xnnpack_resnet8", "qemu-a64-sme", SMALL),
-    (CASES / "xnnpack_resnet8", "netduinoplus2", {}),
-    (CASES / "model_resnet8_small", "mps2-an386", {}),
-    (CASES / "model_resnet8_small", "nucleo-h743zi2", PREPARED),
+    (path_of("int8_ds_cnn_small_m4"), "microbit", {}),
+    (path_of("int8_ds_cnn_small_m4"), "netduinoplus2", PREPARED),
+    (path_of("int8_ds_cnn_small_m55"), "mps3-an547", {}),
+    (path_of("int8_ds_cnn_small_m55"), "mps3-an547", PREPARED | SMALL),
+    (path_of("model_mlp_small"), "microbit", SMALL),
+    (path_of("model_mlp_small"), "rpi-pico2", PREPARED),
+    (path_of("model_mlp_small"), "hexagon-v68", {}),
+    (path_of("xnnpack_resnet8"), "qemu-a64", {}),
+    (path_of("xnnpack_resnet8"), "qemu-a64-sme", SMALL),
+    (path_of("xnnpack_resnet8"), "netduinoplus2", {}),
+    (path_of("model_resnet8_small"), "mps2-an386", {}),
+    (path_of("model_resnet8_small"), "nucleo-h743zi2", PREPARED),
 ]
 QUICK = 1
 TAKEN = {"flash", "read_cycles", "write_cycles", "fetch_cycles"}
@@ -101,7 +101,7 @@ class Asked:
         on = board(self.folder, self.like, sizes)
         out = self.folder / "build"
         try:
-            build.build(self.model, on, out=out, options=self.options)
+            build(self.model, on, out=out, options=self.options)
         except TooSmallError as error:
             return lacking(error.shortages)
         return {}
@@ -123,7 +123,7 @@ def lacking(shortages: Any) -> dict[str, int]:
 @pytest.fixture(autouse=True)
 def _only_what_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without what would help, which test_what_helps_does_fit tries."""
-    monkeypatch.setattr("ember.build.advice.helps.tried", lambda *_, **__: [])
+    monkeypatch.setattr("ember.firmware.advice.refusal.helps", lambda *_, **__: [])
 
 
 @rows
@@ -162,7 +162,7 @@ def test_what_helps_does_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     assert asked.build(sizes) == {}
     assert "netduinoplus2" in found["boards_that_fit"]
     monkeypatch.chdir(tmp_path)
-    build.build(DIGITS, found["boards_that_fit"][0], options=Options())
+    build(DIGITS, found["boards_that_fit"][0], options=Options())
 
 
 def test_pack_refuses_with_the_same_bytes(
@@ -192,10 +192,10 @@ def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
         assert (left < 2 * K) == (sizes is exact)
         on = board(tmp_path, "netduinoplus2", sizes)
         place = tmp_path / f"pack{sizes['ram']}"
-        package = build.package([DIGITS], on, place, Options())
-        assert package.script is not None
+        packed = package([DIGITS], on, place, Options())
+        assert packed.script is not None
         stack = found["stack"] + min(2 * K, left // 32 * 32)
-        assert f". += {stack};" in package.script.read_text()
+        assert f". += {stack};" in packed.script.read_text()
 
 
 @templates
@@ -237,8 +237,8 @@ def test_sources_say_that_they_have_fewer_memories(
     memories.append(more | {"kind": "sram", "holds": ["method", "planned", "temp"]})
     table = {"name": "two", "like": "netduinoplus2", "flashers": []}
     file = written(tmp_path, table | {"memories": memories})
-    model = CASES / "model_resnet8_small"
-    build.build(model, file, out=tmp_path / "build")
+    model = path_of("model_resnet8_small")
+    build(model, file, out=tmp_path / "build")
     words = [str(model), "--board", file, "--out", str(tmp_path / "package")]
     assert cli.main(["package", *words]) == 1
     said = capsys.readouterr().err
@@ -256,7 +256,7 @@ def test_a_plan_without_a_compiler_says_so(
     def missing(*_: object, **__: object) -> None:
         tools.path("clang-99")
 
-    monkeypatch.setattr("ember.build.jobs.libraries_of", missing)
+    monkeypatch.setattr("ember.firmware.jobs.libraries_of", missing)
     found = answers.of([DIGITS], boards.load("qemu-a64"), Options())
     assert (found["linked"], found["resolved"]) == (False, True)
     assert found["assumed"]["stack"] == linker.DEFAULT_STACK

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from small_programs import call, one_method, tensor
 
-from ember.cases.values import TensorValue
+from ember.cases.inputs import TensorValue
 from ember.cycles.estimate import NOT_ESTIMATED, Cycles
 from ember.errors import SdkError
 from ember.files import etdump, tensors
@@ -30,8 +30,6 @@ from ember.run.etdump import events
 from ember.run.etdump.events import Executed, Lent
 from ember.run.etdump.intermediate import ValueFile
 from ember.run.run import NodeRun
-
-CASES = Path(__file__).parents[2] / "cases"
 
 
 @pytest.fixture(autouse=True)

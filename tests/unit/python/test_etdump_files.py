@@ -9,20 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 
 from ember import cli
-from ember.cases.captured import Capture
+from ember.cases.batch import Capture
 from ember.files import etdump, tensors
-from ember.files.etdump import (
-    ETDump,
-    Logged,
-    LoggedList,
-    LoggedTensor,
-    RunBlock,
-)
+from ember.files.etdump import ETDump, Logged, LoggedList, LoggedTensor, RunBlock
 from ember.run import lockstep
-
-CASES = Path(__file__).parents[2] / "cases"
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +54,7 @@ VALUES = ("--etdump-values", "values.bin")
 def test_values_without_counts(data: Path) -> None:
     """On a board that counts nothing; values have the names, then."""
     np.save("x.npy", np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4))
-    model = CASES / "special_stacktrace"
+    model = path_of("special_stacktrace")
     (_, run) = dumped("run", model, "host", *VALUES).runs
     names = [event.logged.name for event in run.events if event.logged]
     assert names[:-1] and all(name.startswith("native_call_") for name in names[:-1])
@@ -108,7 +101,7 @@ def test_counts_are_those_of_the_command(command: str, data: Path) -> None:
 @pytest.mark.slow
 def test_every_execution_of_a_loop_has_its_values() -> None:
     """One event of time with what all of them took."""
-    (_, run) = dumped("run", CASES / "special_map", "mps2-an386", *VALUES).runs
+    (_, run) = dumped("run", path_of("special_map"), "mps2-an386", *VALUES).runs
     facts = json.loads(Path("facts.json").read_text())
     inside = facts["nodes"][3]
     assert (inside["op"], inside["executions"]) == ("aten::add.out", 4)
@@ -129,7 +122,7 @@ def test_every_execution_of_a_loop_has_its_values() -> None:
 @pytest.mark.qemu
 @pytest.mark.slow
 def test_allocations_are_what_was_used() -> None:
-    (loading, _) = dumped("run", CASES / "xnnpack_mlp_qd8", "mps2-an386").runs
+    (loading, _) = dumped("run", path_of("xnnpack_mlp_qd8"), "mps2-an386").runs
     facts = json.loads(Path("facts.json").read_text())
     rows = [
         (
@@ -147,7 +140,7 @@ def test_allocations_are_what_was_used() -> None:
 @pytest.mark.qemu
 @pytest.mark.slow
 def test_nodes_of_a_delegate() -> None:
-    (_, run) = dumped("run", CASES / "xnnpack_mlp_static", "mps2-an386", *VALUES).runs
+    (_, run) = dumped("run", path_of("xnnpack_mlp_static"), "mps2-an386", *VALUES).runs
     inner = [
         (event.timed.where.delegate, event.timed.metadata)
         for event in run.events
@@ -172,7 +165,7 @@ def test_outputs_of_several_tensors() -> None:
         ("op_layer_norm", LoggedTensor, 3),
         ("op_max_dim", LoggedTensor, 2),
     ):
-        (*_, run) = dumped("run", CASES / case, "host", *VALUES).runs
+        (*_, run) = dumped("run", path_of(case), "host", *VALUES).runs
         logged = [each.logged for each in run.events if each.logged]
         written = [each for each in logged if not each.output]
         assert {type(each.entry) for each in written} == {kind}
@@ -187,7 +180,7 @@ def test_outputs_of_several_tensors() -> None:
 @pytest.mark.slow
 def test_values_come_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where memory is short for what is written, or for what is watched."""
-    model = CASES / "special_map"
+    model = path_of("special_map")
     whole = dumped("run", model, "host", *VALUES)
     content = Path("values.bin").read_bytes()
     record, starts = lockstep.Lockstep.record, []

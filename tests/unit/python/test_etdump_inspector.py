@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from committed_cases import path_of
 
 from ember import cli
 
@@ -59,15 +60,15 @@ def took(block: Any, *names: str) -> list[float]:
     [
         "examples/models/digits/case",
         "examples/models/digits/digits_int8_m4.pte",
-        "tests/cases/special_cond_two",  # control flow
-        "tests/cases/special_scan",  # a loop
-        "tests/cases/xnnpack_mlp_static",  # a delegate
-        "tests/cases/special_delegate",
-        "tests/cases/special_dynamic_dropout",  # a number is an output
-        "tests/cases/special_many_dtypes",
-        "tests/cases/op_add_bf16",
-        "tests/cases/special_empty_tensor",
-        "tests/cases/bundle_two_outputs",
+        "tests/cases/special_cond_two.bpte",  # control flow
+        "tests/cases/special_scan.bpte",  # a loop
+        "tests/cases/xnnpack_mlp_static.bpte",  # a delegate
+        "tests/cases/special_delegate.bpte",
+        "tests/cases/special_dynamic_dropout.bpte",  # a number is an output
+        "tests/cases/special_many_dtypes.bpte",
+        "tests/cases/op_add_bf16.bpte",
+        "tests/cases/special_empty_tensor.bpte",
+        "tests/cases/bundle_two_outputs.bpte",
     ],
 )
 def test_the_inspector_reads_it(devtools: Any, model: str) -> None:
@@ -93,7 +94,7 @@ def test_the_inspector_reads_it(devtools: Any, model: str) -> None:
 
 
 def test_delegates_nodes_are_its_events(devtools: Any) -> None:
-    facts = run(ROOT / "tests/cases/xnnpack_mlp_static")
+    facts = run(path_of("xnnpack_mlp_static"))
     (_, block) = inspector(devtools).event_blocks
     nodes = [event for event in block.events if event.is_delegated_op]
     inside = [

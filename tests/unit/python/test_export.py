@@ -122,7 +122,7 @@ def exported(capsys, *words: str) -> dict[str, object]:
             ["--backend", "cadence", "--quantize", "int8"],
             "cadence",
             0.05,
-            "cadence::quantized_conv2d_nchw.per_tensor_out",
+            "cadence::quantized_conv2d_n",  # chw to executorch 1.4, hwc since
         ),
         (["--backend", "cadence"], "cadence", 1e-5, "cadence::conv2d.out"),
     ],
@@ -134,7 +134,8 @@ def test_a_program_for_a_board_passes_its_own_tests(
     assert (facts["file"], facts["backend"]) == ("network.bpte", backend)
     assert facts["distance"] <= close
     names = program.parse(bundle.read(Path("network.bpte")).program).methods[0]
-    assert operator is None or operator in names.operator_names
+    called = [name for name in names.operator_names if name.startswith(operator or "")]
+    assert operator is None or called
     assert bool(names.delegates) == (backend == "xnnpack")
     assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
 

@@ -11,7 +11,7 @@ import pytest
 from exporting import written
 
 from ember import cases, cli
-from ember.export.int16 import bounds
+from ember.export.cortex_m import int16
 
 LAYER = "self.a = nn.Linear(12, 9)"
 
@@ -165,7 +165,7 @@ def test_sums_fit_int32_for_any_input(torch: Any, bias: float) -> None:
     weights[2] = 0
     scales, step = torch.full((5,), 1e-4), 1e-4
     given = torch.full((5,), bias)
-    whole, found, biases = bounds.fitted(weights, scales, given, step)
+    whole, found, biases = int16.fitted(weights, scales, given, step)
     reach = whole.double().abs().sum(1) * 32768 + biases.double().abs()
     assert (reach < 1 << 31).all()
     # what does not reach further keeps its scale

@@ -11,7 +11,7 @@ import pytest
 from exporting import written
 
 from ember import cases, cli
-from ember.export.int4 import operators
+from ember.export.operators import int4
 
 
 @pytest.fixture
@@ -42,17 +42,17 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("count", [1, 4, 5, 8, 9, 31, 32, 33, 45, 64, 100])
 def test_rows_come_back_as_they_were_rounded(torch: Any, count: int) -> None:
     weights = torch.randint(-128, 128, (7, count), dtype=torch.int8)
-    rows = operators.rounded(weights)
-    packed = operators.packed(rows)
+    rows = int4.rounded(weights)
+    packed = int4.packed(rows)
     assert packed.shape[1] == (count + 7) // 8 * 4
-    assert torch.equal(operators.unpacked(packed, count), rows)
-    assert operators.are_int4(rows)
+    assert torch.equal(int4.unpacked(packed, count), rows)
+    assert int4.are_int4(rows)
 
 
 @pytest.mark.export
 def test_a_weight_is_rounded_by_at_most_half_a_level(torch: Any) -> None:
     weights = torch.randint(-112, 104, (50, 64), dtype=torch.int8)
-    moved = operators.rounded(weights).int() - weights.int()
+    moved = int4.rounded(weights).int() - weights.int()
     assert moved.abs().max() == 8
     second = moved[:, 16:32].float()  # levels that the first half moves
     assert abs(second.mean()) < 1

@@ -168,7 +168,8 @@ def test_frames_one_by_one_are_those_in_a_row(torch: Any) -> None:
 
 
 def test_whole_numbers_of_svdf_are_near_to_its_own(torch: Any) -> None:
-    from ember.export import cortex_m, states
+    from ember.export import cortex_m
+    from ember.export.graph import states
     from ember.frontends import SVDF
 
     torch.manual_seed(5)
@@ -194,7 +195,8 @@ def test_inputs_that_overflow_are_refused(torch: Any) -> None:
 @pytest.mark.usefixtures("capsys")
 def test_the_operators_are_the_layers(torch: Any) -> None:
     """Of 200 steps, with weights that fill the range of int8."""
-    from ember.export import cortex_m, states
+    from ember.export import cortex_m
+    from ember.export.graph import states
 
     torch.manual_seed(3)
     for kind, least in (("LSTM", 35), ("GRU", 30)):

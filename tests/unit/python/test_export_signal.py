@@ -10,7 +10,8 @@ import pytest
 
 from ember import cli, program
 from ember.cases import one_call
-from ember.export.signal import banks, roots
+from ember.export.graph import pairs
+from ember.export.operators import roots
 
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
 
@@ -54,10 +55,10 @@ def test_passes_with_these_roots_are_the_transform(n):
 def test_a_bank_is_the_ranges_of_its_columns():
     matrix = np.zeros((9, 3), np.float32)
     matrix[2:4, 0], matrix[8, 2] = (1, 2), 3
-    bands, weights = banks.of(matrix)
+    bands, weights = pairs.ranges_of(matrix)
     assert bands.tolist() == [[2, 2], [0, 0], [8, 1]]
     assert weights.tolist() == [1, 2, 3]
-    assert banks.of(np.ones((4, 4), np.float32)) is None
+    assert pairs.ranges_of(np.ones((4, 4), np.float32)) is None
 
 
 def test_roots_of_another_length_are_refused(tmp_path, capsys):
@@ -141,7 +142,6 @@ def model_of(torch, expression: str):
 @pytest.mark.export
 @pytest.mark.parametrize("name", MODELS)
 def test_a_model_in_pairs_computes_the_same_and_has_no_complex_tensor(torch, name):
-    from ember.export.signal import pairs
 
     torch.manual_seed(0)
     model, x = model_of(torch, MODELS[name]), torch.randn(2, 60)
@@ -151,6 +151,20 @@ def test_a_model_in_pairs_computes_the_same_and_has_no_complex_tensor(torch, nam
     for node in torch.export.export(real, (x,)).graph.nodes:
         value = node.meta.get("val")
         assert not (isinstance(value, torch.Tensor) and value.is_complex())
+
+
+@pytest.mark.export
+@pytest.mark.parametrize(
+    ("branch", "complex_inside"),
+    [("x * 2", False), ("torch.fft.rfft(x).abs().sum() * x", True)],
+)
+def test_a_model_with_a_condition_is_looked_at_as_it_is_exported(
+    torch, branch, complex_inside
+):
+
+    line = f"torch.cond(x.sum() > 0, lambda x: {branch}, lambda x: x - 1, (x,))"
+    model = model_of(torch, line)
+    assert pairs.has_complex(model, (torch.randn(2, 60),)) is complex_inside
 
 
 NETWORK = """

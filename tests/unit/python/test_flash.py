@@ -5,19 +5,8 @@ import pytest
 
 from ember import boards, cli
 from ember.errors import SdkError, UsageError
-from ember.flash import (
-    blocks,
-    dfu_file,
-    drives,
-    flashers,
-    messages,
-    perform,
-    probes,
-    programs,
-    uf2_file,
-)
-from ember.flash.blocks import Image
-from ember.flash.plans import FlashOrder, FlashPlan, Read, ToolRun
+from ember.flash import dfu, messages, perform, plans, probes, uf2
+from ember.flash.plans import FlashOrder, FlashPlan, Image, Read, ToolRun
 from ember.toolchain import elf, image
 from ember.toolchain.image import ImageSegment
 
@@ -32,8 +21,8 @@ def test_uf2_round_trip(tmp_path):
         ImageSegment(0x10000000, bytes(range(256)) * 3),
         ImageSegment(0x10010040, b"abc"),
     )
-    data = uf2_file.pack(parts, RP2040)
-    found, family = uf2_file.unpack(data)
+    data = uf2.pack(parts, RP2040)
+    found, family = uf2.unpack(data)
     assert family == RP2040
     assert found[0] == parts[0]
     assert found[1].address == 0x10010000
@@ -57,9 +46,9 @@ def test_uf2_round_trip(tmp_path):
     ],
 )
 def test_a_broken_uf2_file_is_refused(change, said):
-    data = uf2_file.pack((ImageSegment(0, bytes(768)),), RP2040)
+    data = uf2.pack((ImageSegment(0, bytes(768)),), RP2040)
     with pytest.raises(SdkError, match=said):
-        uf2_file.unpack(change(data))
+        uf2.unpack(change(data))
 
 
 def test_dfu_round_trip(tmp_path):
@@ -67,24 +56,20 @@ def test_dfu_round_trip(tmp_path):
         ImageSegment(0x08000000, b"first" * 100),
         ImageSegment(0x08020000, b"second"),
     )
-    data = dfu_file.pack(parts, 0x0483, 0xDF11, 0)
-    assert dfu_file.unpack(data) == (parts, 0x0483, 0xDF11)
+    data = dfu.pack(parts, 0x0483, 0xDF11, 0)
+    assert dfu.unpack(data) == (parts, 0x0483, 0xDF11)
     for at in (0, 300, len(data) - 20, len(data) - 1):
         broken = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
         with pytest.raises(SdkError):
-            dfu_file.unpack(broken)
+            dfu.unpack(broken)
     with pytest.raises(SdkError):
-        dfu_file.unpack(b"short")
+        dfu.unpack(b"short")
 
 
-@pytest.mark.skipif(
-    programs.PROGRAMS["dfu-util"].find() is None, reason="needs dfu-util"
-)
+@pytest.mark.skipif(probes.PROGRAMS["dfu-util"].find() is None, reason="needs dfu-util")
 def test_dfu_suffix_passes_the_official_check(tmp_path):
     path = tmp_path / "firmware.dfu"
-    path.write_bytes(
-        dfu_file.pack((ImageSegment(0x08000000, b"data"),), 0x0483, 0xDF11, 0)
-    )
+    path.write_bytes(dfu.pack((ImageSegment(0x08000000, b"data"),), 0x0483, 0xDF11, 0))
     done = subprocess.run(
         ["dfu-suffix", "-c", str(path)], check=False, capture_output=True, text=True
     )
@@ -110,7 +95,7 @@ def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
     base = 0x08000000
     parts = [ImageSegment(base, b"abcdef"), ImageSegment(base + 8, b"gh")]
     parts += [ImageSegment(base + 0x10000, b"far")]
-    found = blocks.read(firmware(tmp_path, monkeypatch, parts), board)
+    found = plans.read_image(firmware(tmp_path, monkeypatch, parts), board)
     assert found.start == base
     assert found.blocks == (
         ImageSegment(base, b"abcdef\xff\xffgh\xff\xff"),
@@ -139,7 +124,7 @@ def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
 def test_what_cannot_be_flashed_is_refused(tmp_path, monkeypatch, parts, machine, said):
     path = firmware(tmp_path, monkeypatch, parts, machine)
     with pytest.raises(SdkError) as error:
-        blocks.read(path, boards.load("netduinoplus2"))
+        plans.read_image(path, boards.load("netduinoplus2"))
     assert said in error.value.what
 
 
@@ -152,7 +137,7 @@ def tool(tmp_path, monkeypatch):
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(programs.sys, "executable", str(folder / "python"))
+    monkeypatch.setattr(probes.sys, "executable", str(folder / "python"))
 
     def make(name, script):
         path = folder / name
@@ -197,10 +182,10 @@ def test_a_tool_that_hangs_is_ended(tool):
 
 def test_a_missing_tool_names_its_package(tool):
     with pytest.raises(SdkError) as error:
-        programs.path("jlink")
+        probes.executable("jlink")
     assert error.value.what == "JLinkExe is not installed"
     assert "segger.com" in error.value.hint
-    assert "ember[flash]" in programs.PROGRAMS["pyocd"].install
+    assert "ember[flash]" in probes.PROGRAMS["pyocd"].install
 
 
 @pytest.mark.parametrize(
@@ -255,7 +240,7 @@ def test_two_probes_are_a_question_without_pyocd_too(tool, monkeypatch):
     text = " serial: 66AA\\n dev-type: F7\\n serial: 66BB\\n dev-type: F4\\n"
     tool("st-info", f"printf '{text}'")
     tool("st-flash", "")
-    monkeypatch.setenv("PATH", str(programs.sys.executable).rsplit("/", 1)[0])
+    monkeypatch.setenv("PATH", str(probes.sys.executable).rsplit("/", 1)[0])
     with pytest.raises(UsageError) as error:
         probes.need_one("st-flash", None)
     assert "66AA (ST-LINK, F7), 66BB (ST-LINK, F4)" in error.value.what
@@ -309,10 +294,10 @@ def test_a_file_is_copied_to_the_drive(pico, tmp_path):
     facts = pico.flasher(None)
     base = pico.memory("flash").base
     written = Image((ImageSegment(base, bytes(range(256))),), base)
-    plan = flashers.plan(FlashOrder(pico, written, str(place)), facts)
+    plan = perform.plan(FlashOrder(pico, written, str(place)), facts)
     perform.run(plan, facts, print, str(place))
     copied = (place / "firmware.uf2").read_bytes()
-    parts, family = uf2_file.unpack(copied)
+    parts, family = uf2.unpack(copied)
     assert (parts, family) == (written.blocks, RP2040)
     assert not plan.verifies
 
@@ -320,28 +305,28 @@ def test_a_file_is_copied_to_the_drive(pico, tmp_path):
 def test_a_drive_of_another_chip(pico, tmp_path):
     place = drive(tmp_path / "RP2350", "RP2350")
     with pytest.raises(SdkError, match=r"wrong chip: .* is a RP2350"):
-        drives.choose(pico.flasher(None), str(place))
+        uf2.choose(pico.flasher(None), str(place))
     with pytest.raises(SdkError, match="is not the drive of a UF2 boot loader"):
-        drives.choose(pico.flasher(None), str(tmp_path))
+        uf2.choose(pico.flasher(None), str(tmp_path))
 
 
 def test_drives_are_found_where_they_are_mounted(pico, tmp_path, monkeypatch):
     places = [drive(tmp_path / "a", "RP2350")]
-    monkeypatch.setattr(drives, "_places", lambda: iter(places))
+    monkeypatch.setattr(uf2, "_mount_points", lambda: iter(places))
     facts = pico.flasher(None)
     with pytest.raises(SdkError, match="only drives of other chips"):
-        drives.choose(facts, None)
+        uf2.choose(facts, None)
     places.append(drive(tmp_path / "b", VOLUME))
-    assert drives.choose(facts, None).place == tmp_path / "b"
+    assert uf2.choose(facts, None).place == tmp_path / "b"
     places.append(drive(tmp_path / "c", VOLUME))
     with pytest.raises(UsageError, match="2 boards are waiting for a file"):
-        drives.choose(facts, None)
+        uf2.choose(facts, None)
 
 
 def test_a_drive_that_goes_away(tmp_path):
-    gone = drives.Drive(tmp_path / "gone", "Raspberry Pi", VOLUME)
+    gone = uf2.Drive(tmp_path / "gone", "Raspberry Pi", VOLUME)
     with pytest.raises(SdkError, match="failed: No such file"):
-        drives.copy(b"data", "firmware.uf2", gone)
+        uf2.copy(b"data", "firmware.uf2", gone)
 
 
 # ---- the command ---------------------------------------------------------------------

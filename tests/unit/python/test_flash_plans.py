@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from ember import boards
-from ember.boards.flash_facts import Gdb
+from ember.boards.keys import Gdb
 from ember.errors import SdkError, UsageError
-from ember.flash import flashers, perform, programs
-from ember.flash.blocks import Image
-from ember.flash.plans import FlashOrder
+from ember.flash import perform, probes
+from ember.flash.plans import FlashOrder, Image
 from ember.toolchain.image import ImageSegment
 
 GOLDEN = Path(__file__).parent / "flash_plans.json"
@@ -34,7 +33,7 @@ def tools(board):
 
 def planned(board, facts, **changes):
     probe = "localhost:3333" if facts.tool == "gdb" else "PROBE"
-    return flashers.plan(order_for(board, probe=probe, **changes), facts).lines()
+    return perform.plan(order_for(board, probe=probe, **changes), facts).lines()
 
 
 def test_plans_are_what_they_were():
@@ -68,18 +67,18 @@ def test_only_comparing_writes_nothing(name):
 def test_words_for_the_tool_are_given_to_it(name):
     board = boards.load(name)
     for facts in tools(board):
-        plan = flashers.plan(order_for(board, probe="h:1", extra=("--mine",)), facts)
+        plan = perform.plan(order_for(board, probe="h:1", extra=("--mine",)), facts)
         if facts.tool != "uf2":
             assert all("--mine" in step.argv for step in plan.steps)
 
 
-@pytest.mark.skipif(programs.PROGRAMS["openocd"].find() is None, reason="needs openocd")
+@pytest.mark.skipif(probes.PROGRAMS["openocd"].find() is None, reason="needs openocd")
 @pytest.mark.parametrize("name", FLASHED)
 def test_openocd_reads_the_configuration(name):
     board = boards.load(name)
     for facts in board.flashers:
         if facts.tool == "openocd":
-            plan = flashers.plan(order_for(board), facts)
+            plan = perform.plan(order_for(board), facts)
             words = list(plan.steps[-1].argv)
             before = words[: words.index("init")]
             done = subprocess.run(
@@ -89,9 +88,9 @@ def test_openocd_reads_the_configuration(name):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(programs.PROGRAMS["pyocd"].find() is None, reason="needs pyocd")
+@pytest.mark.skipif(probes.PROGRAMS["pyocd"].find() is None, reason="needs pyocd")
 def test_pyocd_knows_the_targets_or_a_pack_does():
-    pyocd = programs.path("pyocd")
+    pyocd = probes.executable("pyocd")
     done = subprocess.run(
         [pyocd, "json", "--targets"], check=True, capture_output=True, text=True
     )
@@ -107,7 +106,7 @@ def test_dfu_leaves_where_the_vectors_are():
     start, data = 0x08000000, bytes(64)
     parts = (ImageSegment(start, data), ImageSegment(start + 0x20000, data))
     order = FlashOrder(board, Image(parts, start))
-    steps = flashers.plan(order, board.flasher("dfu-util")).steps
+    steps = perform.plan(order, board.flasher("dfu-util")).steps
     assert [step.what for step in steps] == [
         "program",
         "read back",
@@ -129,7 +128,7 @@ def test_dfu_leaves_where_the_vectors_are():
 )
 def test_tools_understand_the_words_of_plans(tool, said):
     """With a probe that nobody has, and reading only: nothing here is written to."""
-    if programs.PROGRAMS[tool].find() is None:
+    if probes.PROGRAMS[tool].find() is None:
         pytest.skip(f"needs {tool}")
     found = [boards.load(name) for name in FLASHED]
     found = [one for one in found if any(tool == how.tool for how in one.flashers)]
@@ -137,7 +136,7 @@ def test_tools_understand_the_words_of_plans(tool, said):
         found = [one for one in found if one.flasher(tool).pack is None][:2]
     for board in found:
         facts = board.flasher(tool)
-        plan = flashers.plan(order_for(board, probe="123456", program=False), facts)
+        plan = perform.plan(order_for(board, probe="123456", program=False), facts)
         with pytest.raises(SdkError, match=said):
             perform.run(plan, facts, print)
 
@@ -145,4 +144,4 @@ def test_tools_understand_the_words_of_plans(tool, said):
 def test_gdb_needs_an_address():
     board = boards.load("netduinoplus2")
     with pytest.raises(UsageError, match="address of a server"):
-        flashers.plan(order_for(board), Gdb(tool="gdb"))
+        perform.plan(order_for(board), Gdb(tool="gdb"))

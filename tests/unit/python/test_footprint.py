@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from html_pages import Page, needs_nothing
 
-from ember import build, cli
-from ember.toolchain import footprint, linkmap
+from ember import cli
+from ember.firmware import Options, build
+from ember.toolchain import footprint
 from ember.toolchain.footprint import flash
 
 BOARDS = ("host", "mps2-an386", "mps3-an547")
@@ -22,7 +23,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("board", BOARDS)
 def test_bytes_by_library_and_operator(data: Path, board: str) -> None:
-    built = build.build(data / "add.pte", board)
+    built = build(data / "add.pte", board)
     found = built.sizes["footprint"]
     assert set(found) == {"libraries", "operators", "engines"}
     assert {"core", "port", "application", "tables"} <= set(found["libraries"])
@@ -36,7 +37,7 @@ def test_bytes_by_library_and_operator(data: Path, board: str) -> None:
 
 @pytest.mark.parametrize("board", BOARDS[1:])
 def test_libraries_are_all_of_the_firmware(data: Path, board: str) -> None:
-    built = build.build(data / "add.pte", board)
+    built = build(data / "add.pte", board)
     rows = built.sizes["footprint"]["libraries"].values()
     total = footprint.total(built.sizes["size"])
     padding = total - sum(map(flash, rows))
@@ -48,17 +49,23 @@ def test_a_build_is_compared_with_another(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in ("add", "conv"):
-        build.build(data / f"{name}.pte", "mps2-an386", out=Path(name))
+        options = Options(optimize="size" if name == "add" else "speed")
+        build(data / f"{name}.pte", "mps2-an386", out=Path(name), options=options)
     words = ["compare", "add", "conv", "--html", "page.html", "--json", "-"]
     assert cli.main(words) == 0
     found = json.loads(capsys.readouterr().out)
     before, after = found["firmware"]["total"]
     assert before < after
+    assert after > found["firmware"]["model"][1] > 0
+    facts = json.loads(Path("conv/5-firmware/size.json").read_text())["size"]
+    assert after == sum(facts[kind] for kind in ("code", "rodata", "data", "model"))
+    assert found["options"] == {"--optimize": ["size", "speed"]}
     assert found["operators"]["aten::add.out"][1] == 0
     assert found["operators"]["aten::convolution.out"][0] == 0
     text = Path("page.html").read_text()
     assert needs_nothing(text)
-    firmware = Page(text).tables[0]
+    options, firmware = Page(text).tables[:2]
+    assert options.rows == [["--optimize", "size", "speed"]]
     assert ["total", f"{before:,}", f"{after:,}"] in [row[:3] for row in firmware.rows]
     assert cli.main(["compare", "add", "add"]) == 0
     assert "same sizes" in capsys.readouterr().out
@@ -111,13 +118,32 @@ Linker script and memory map
 
 def test_a_map(tmp_path: Path) -> None:
     (tmp_path / "f.map").write_text(GNU)
-    found = linkmap.pieces(tmp_path / "f.map")
+    found = footprint.pieces(tmp_path / "f.map")
     assert [(one.kind, one.size, one.archive, one.member) for one in found] == [
         ("code", 0x24, "libember_core", "f.c.obj"),
         ("code", 0x10, None, "0_start.o"),
         ("bss", 8, None, "0_start.o"),
     ]
-    assert linkmap.archive_bytes(tmp_path / "f.map") == {"libember_core": 36, "": 16}
+    assert footprint.archive_bytes(tmp_path / "f.map") == {"libember_core": 36, "": 16}
+
+
+MERGED = """Linker script and memory map
+ .rodata.main.str1.1
+                0x000022d0      0x1ea /x/0_main.o
+                                 0x31 (size before relaxing)
+ .rodata.f.str1.1
+                0x000024ba       0x30 /x/1_f.o
+ .rodata.zeros  0x000024ba        0x4 /x/1_f.o
+"""
+
+
+def test_strings_that_binutils_merged_count_once(tmp_path: Path) -> None:
+    (tmp_path / "f.map").write_text(MERGED)
+    found = footprint.pieces(tmp_path / "f.map")
+    assert [(one.section, one.size) for one in found] == [
+        (".rodata.main.str1.1", 0x1EA),
+        (".rodata.zeros", 4),
+    ]
 
 
 def included(lib: str, longest: str) -> str:
@@ -137,9 +163,9 @@ def test_a_map_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
     for lib, scratch in (("/l", "/l/objects"), ("/a longer/folder's name", "/tmp/x")):
         file = tmp_path / "f.map"
         file.write_text(included(lib, scratch))
-        linkmap.make_portable(file, {Path(lib): "ember", Path(scratch): "build"})
+        footprint.make_portable(file, {Path(lib): "ember", Path(scratch): "build"})
         texts.append(file.read_text())
-        (piece,) = linkmap.pieces(file)
+        (piece,) = footprint.pieces(file)
         assert (piece.member, piece.file) == ("f.c.obj", "ember/libember_core.a")
     assert texts[0] == texts[1]
     assert "build/0_start.o (f)" in texts[0]

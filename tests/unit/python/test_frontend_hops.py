@@ -136,13 +136,13 @@ def test_a_stream_has_no_start_of_the_caller(torch):
     from ember.frontends import streamed
 
     stream = streamed(torch.nn.GRU(2, 2), torch.zeros(1, 1, 2))
-    with pytest.raises(SdkError, match="a state of its own"):
+    with pytest.raises(SdkError, match="keeps its own state"):
         stream(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2))
 
 
 def test_quantisation_does_not_depend_on_the_cut(torch):
     """Observers of states alone see what the last call leaves."""
-    from ember.export import states
+    from ember.export.graph import states
 
     class Net(torch.nn.Module):
         def __init__(self):

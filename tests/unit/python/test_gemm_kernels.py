@@ -14,6 +14,7 @@ import pytest
 from ember import paths
 
 VARIANTS = ("", "_fpu", "_mve", "_neon")
+SOURCES = ("gemm_f32", *(f"{v[1:]}/gemm_f32{v}" for v in VARIANTS if v))
 EXACT = ("fpu",)  # the bits of the portable one
 GUARD = 77.0
 
@@ -35,7 +36,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     made = tmp_path_factory.mktemp("gemm") / "gemm.so"
     root, kernels = paths.root(), paths.kernels()
     include = [f"-I{root}", f"-I{root}/runtime_c/include", f"-I{kernels}/models"]
-    sources = [str(kernels / "engine" / f"gemm_f32{name}.c") for name in VARIANTS]
+    sources = [str(kernels / "engine" / f"{name}.c") for name in SOURCES]
     flags = ["-std=c11", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-lm"]
     flags += ["-fsanitize=undefined", "-fno-sanitize-recover"]
     subprocess.run(["cc", *include, *sources, *flags, "-o", str(made)], check=True)

@@ -13,7 +13,7 @@ import pytest
 
 DRIVER = """
 #include "kernels/elementwise/clamp_f16_neon.c"
-#include "kernels/engine/map_f16_neon.h"
+#include "kernels/engine/neon/map_f16_neon.h"
 #define SHOWN __attribute__((visibility("default")))
 #define PAIR(NAME)                                                                 \\
     int32_t ember_run_##NAME##_f16_neon(void *state);                              \\
@@ -35,7 +35,11 @@ SHOWN void one(void *y, const void *a, uint32_t count, float low, float high) {
 """
 NAMES = ("add", "sub", "mul", "div", "relu")
 SOURCES = [f"elementwise/{name}_f16_neon.c" for name in NAMES]
-SOURCES += ["engine/map_f16_neon.c", "engine/fours_neon.c", "engine/strided.c"]
+SOURCES += [
+    "engine/neon/map_f16_neon.c",
+    "engine/neon/fours_neon.c",
+    "engine/strided.c",
+]
 SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 65504, 6e-8], np.float16)
 OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "add": np.add,

@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from html_pages import needs_nothing
+from html_pages import Page, needs_nothing
 
 from ember import boards, cli
 from ember.cases import Found
-from ember.sweep import compared
-from ember.sweep.content import CaseContent
-from ember.sweep.points import Point
-from ember.sweep.results import Results
+from ember.cli.reports import sweeps as sweep_page
+from ember.errors import SdkError
+from ember.sweep import history
+from ember.sweep.points import CaseContent, Point
+from ember.sweep.results import PointRow, Results, SweepRun
 from ember.sweep.settings import Option
 from ember.sweep.work import PointResult
 
@@ -92,13 +93,54 @@ def test_results_of_an_older_ember_are_read(held: Path) -> None:
         base.execute("ALTER TABLE members DROP COLUMN content")
         base.execute("PRAGMA user_version = 1")
     base.close()
-    results = Results(held, new=False)
+    results = Results(held)
     rows = results.rows(results.run("tuesday"))
     assert [row.content for row in rows] == ["", "", ""]
     results.begin("wednesday", "s3", "{}", [point("a2", "kws", "m")])
     (row,) = results.rows(results.run("wednesday"))
     assert (row.content, row.result.cycles) == ("m", 1100)
     results.close()
+
+
+@pytest.mark.parametrize("new", [True, False])
+def test_figures_of_all_runs_together_are_dropped(held: Path, *, new: bool) -> None:
+    """Version 2 had them where nothing was measured; `new` files are changed."""
+    results = Results(held)
+    results.add([result("a2", instructions=50, ram=1), result("c", instructions=500)])
+    results.close()
+    with sqlite3.connect(held) as base:
+        base.execute("PRAGMA user_version = 2")
+    base.close()
+    results = Results(held, new=new)
+    rows = {row.program: row.result for row in results.rows(results.run("tuesday"))}
+    assert (rows["kws"].instructions, rows["new"].instructions) == (50, None)
+    results.close()
+    results = Results(held)
+    results.add([result("c", instructions=100)])
+    rows = {row.program: row.result for row in results.rows(results.run("tuesday"))}
+    assert rows["new"].instructions == 100
+    results.close()
+
+
+@pytest.mark.parametrize(
+    ("more", "heading", "bars"),
+    [
+        ({}, "Instructions of one execution, of the program as it was exported", 2),
+        ({"ram": 64}, "Instructions of one execution, as `ember build` makes", 1),
+        ({"ram": 1, "cycles": 9}, "Cycles of one execution, as `ember build` makes", 1),
+    ],
+)
+def test_a_page_says_what_was_executed(
+    tmp_path: Path, more: dict[str, int], heading: str, bars: int
+) -> None:
+    run = SweepRun("monday", 0.0, 1.0, "1", "s1")
+    results = [result("a", instructions=50, **more), result("b", instructions=70)]
+    rows = [PointRow(one.key, "host", "", "", one) for one in results]
+    sweep_page.write_sweep(tmp_path / "page.html", run, rows, None, None)
+    page = Page((tmp_path / "page.html").read_text())
+    assert heading in page.text
+    drawn = [given for _, given in page.elements if given.get("class") == "bar"]
+    assert len(drawn) == bars
 
 
 def test_patterns_choose(held: Path, tmp_path: Path) -> None:
@@ -129,7 +171,7 @@ def test_runs_are_compared(held: Path) -> None:
     before = results.rows(results.run("monday"))
     after = results.rows(results.run("tuesday"))
     assert results.run(None).name == "tuesday"
-    changes = compared.compare(before, after)
+    changes = history.compare(before, after)
     said = [(one.row.program, one.fact, one.is_worse) for one in changes.differences]
     assert said == [("kws", "cycles", True), ("kws", "ram", False)]
     assert (changes.new, changes.gone) == (1, 0)
@@ -142,3 +184,117 @@ def test_a_run_that_was_stopped_says_so(
     assert "the run was stopped" in capsys.readouterr().out
     assert cli.main(["sweep", "report", str(held), "--name", "sunday"]) == 2
     assert "has no run sunday" in capsys.readouterr().err
+
+
+# ---- files of somebody else ----------------------------------------------------------
+
+_RECURSIVE = """
+CREATE VIEW {0} AS WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n)
+SELECT 'a' AS name, x AS began, x AS ended, '' AS version, '' AS sdk FROM n;
+"""
+HOSTILE = {
+    "an endless view": (
+        f"DROP TABLE runs; {_RECURSIVE.format('runs')}", "other tables"
+    ),
+    "a view in capitals": (
+        f"DROP TABLE runs; {_RECURSIVE.format('RUNS')}", "other tables"
+    ),
+    "a virtual table": (
+        "DROP TABLE runs; CREATE VIRTUAL TABLE runs USING"
+        " fts5(name, began, ended, version, sdk, settings)", "other tables"
+    ),
+    "a trigger": (
+        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM points; END",
+        "other tables",
+    ),
+    "computed columns": (
+        "ALTER TABLE runs RENAME TO old; CREATE TABLE runs (name, began, ended,"
+        " version, sdk AS (hex(zeroblob(1000000))), settings);", "are computed"
+    ),
+    "no column": ("ALTER TABLE runs DROP COLUMN sdk", "no such column"),
+    "text as a time": ("UPDATE runs SET began = 'x'", "not of its column's type"),
+    "no year": ("UPDATE runs SET began = 1e300", "of no year"),
+    "an endless year": ("UPDATE runs SET ended = 9e999", "of no year"),
+    "bytes as a name": (
+        "UPDATE runs SET name = x'41' WHERE name = 'monday'", "column's"
+    ),
+    "no text": ("UPDATE runs SET version = CAST(x'ff' AS TEXT)", "UTF-8"),
+    "a number as a program": ("UPDATE members SET program = x'00'", "type"),
+    "text as cycles": ("UPDATE points SET cycles = 'many'", "column's type"),
+    "bytes as cycles": ("UPDATE points SET ram = x'00'", "column's type"),
+    "no seconds": ("UPDATE points SET seconds = NULL", "column's type"),
+    "no such status": ("UPDATE points SET status = '[/]'", "another status"),
+    "a text of any length": (
+        "UPDATE points SET message = hex(zeroblob(9000000))", "too big"
+    ),
+    "a text in every row": (
+        "UPDATE points SET message = hex(zeroblob(5000000));"
+        "WITH RECURSIVE n(x) AS (SELECT 9 UNION ALL SELECT x + 1 FROM n WHERE x < 99)"
+        " INSERT INTO members SELECT 'monday', x, 'a1', 'p', 'b', 'o', '' FROM n",
+        "repeat too often",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", [["history"], ["sweep", "report"]])
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_file_of_somebody_else_is_refused(
+    kind: str, words: list[str], held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script, said = HOSTILE[kind]
+    base = sqlite3.connect(held)
+    base.executescript(script)
+    base.close()
+    before = held.read_bytes()
+    run = ["--name", "monday"] if words[0] == "sweep" else []
+    assert cli.main([*words, str(held), *run]) in (1, 2)
+    told = capsys.readouterr().err
+    assert said in told
+    assert "bug in Ember" not in told
+    assert len(told.strip().splitlines()) <= 2
+    assert held.read_bytes() == before
+
+
+def test_steps_end_what_a_file_does_not_explain(
+    held: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As pages of a file that are their own children would have it."""
+    monkeypatch.setattr("ember.sweep.results._STEPS", 10)
+    monkeypatch.setattr("ember.sweep.results._STEPS_OF_BYTE", 0)
+    results = Results(held, new=False)
+    with pytest.raises(SdkError, match="takes too long for its size"):
+        results.runs()
+    results.close()
+
+
+def test_results_are_read_where_nothing_can_be_written(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Read-only, also of version 1, which a sweep would change."""
+    base = sqlite3.connect(held)
+    base.executescript(
+        "ALTER TABLE members DROP COLUMN content; PRAGMA user_version = 1;"
+    )
+    base.close()
+    before = held.read_bytes()
+    assert cli.main(["history", str(held), "--all"]) == 0
+    assert "digits" in capsys.readouterr().out
+    assert held.read_bytes() == before
+    with pytest.raises(SdkError, match="cannot write"):
+        Results(held, new=False).end("monday")
+
+
+def test_names_with_markup_are_only_names(
+    held: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    base = sqlite3.connect(held)
+    base.executescript(
+        "UPDATE members SET board = '[/x]', program = '[red]' || program;"
+        "UPDATE runs SET version = '[/y]'; UPDATE points SET outputs = '[/z]' || key"
+    )
+    base.close()
+    assert cli.main(["history", str(held)]) == 0
+    words = ["sweep", "report", str(held), "--name", "tuesday", "--baseline", "monday"]
+    assert cli.main(words) == 0
+    out = capsys.readouterr().out
+    assert all(name in out for name in ("[/x]", "[red]kws", "[/y]", "[/z]a1"))

@@ -9,10 +9,11 @@ import pytest
 from row_networks import mobilenet_v1
 from small_programs import KNOWN
 
-from ember import boards, build, program
-from ember.build import choosing, jobs
+from ember import boards, program
+from ember.firmware import Options, jobs
+from ember.firmware.pipeline import Pipeline
 from ember.model.steering import Steering
-from ember.plan import check, own_scratch
+from ember.plan import check, effects
 from ember.plan.improved import Chosen
 from ember.program import Method, Program, types
 from ember.select import resolve
@@ -20,10 +21,10 @@ from ember.select import resolve
 BOARD = "mps2-an386"
 
 
-def chosen(options: build.Options | None = None) -> Chosen:
+def chosen(options: Options | None = None) -> Chosen:
     board = boards.load(BOARD)
-    job = jobs.make((mobilenet_v1(0.25, 32),), board, options or build.Options(), None)
-    (pair,) = choosing.choose(job)
+    job = jobs.make((mobilenet_v1(0.25, 32),), board, options or Options(), None)
+    (pair,) = Pipeline(job).chosen
     return pair
 
 
@@ -47,14 +48,14 @@ def offset_of(method: Method, value: int) -> int:
 @pytest.mark.parametrize("rows", ["off", "smallest"])
 def test_all_scratch_lies_in_planned_memory(rows: str) -> None:
     beside = chosen(
-        build.Options(rows=rows, steering=Steering(align={"scratch": 16}))  # type: ignore[arg-type]
+        Options(rows=rows, steering=Steering(align={"scratch": 16}))  # type: ignore[arg-type]
     )
-    inside = chosen(build.Options(rows=rows))  # type: ignore[arg-type]
+    inside = chosen(Options(rows=rows))  # type: ignore[arg-type]
     (before,), (after,) = beside.model.program.methods, inside.model.program.methods
     assert beside.selection.scratch > 0
     assert inside.selection.scratch == 0
     assert after.planned_bytes < before.planned_bytes + beside.selection.scratch
-    covered = own_scratch.covered(after)
+    covered = effects.scratch_of(after)
     for call in inside.selection.needs[0].calls:
         if call.scratch:
             tensor = after.values[covered[call.instruction]]
@@ -66,7 +67,7 @@ def test_scratch_over_a_tensor_of_its_call_is_found_and_refused() -> None:
     model = chosen().model
     (method,) = model.program.methods
     found = refused = 0
-    for index, scratch in own_scratch.covered(method).items():
+    for index, scratch in effects.scratch_of(method).items():
         call = method.instructions[index]
         assert isinstance(call, types.KernelCall)
         over = offset_of(method, call.args[0])
@@ -85,7 +86,7 @@ def test_scratch_over_a_tensor_of_its_call_is_found_and_refused() -> None:
 
 def test_scratch_of_a_program_may_be_taken_out_again() -> None:
     (method,) = chosen().model.program.methods
-    plain = own_scratch.without(method)
-    assert own_scratch.covered(method)
-    assert not own_scratch.covered(plain)
+    plain = effects.without_scratch(method)
+    assert effects.scratch_of(method)
+    assert not effects.scratch_of(plain)
     assert len(plain.instructions) < len(method.instructions)

@@ -339,11 +339,11 @@ def test_permissions(tmp_path: Path, data: Path) -> None:
 @pytest.mark.slow
 def test_a_firmware_that_is_damaged(tmp_path: Path, data: Path) -> None:
     """Any bytes of it: what is to be flashed, or one sentence."""
-    from ember import build
     from ember.errors import SdkError
+    from ember.firmware import build
     from ember.toolchain import elf, image
 
-    whole = build.build(data / "add.pte", "mps2-an386", out=tmp_path / "o").firmware
+    whole = build(data / "add.pte", "mps2-an386", out=tmp_path / "o").firmware
     right = whole.read_bytes()
     chance = random.Random(3)
     path = tmp_path / "firmware.elf"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ember.build import indented
+from ember.firmware import folder
 
 
 class Number(enum.IntEnum):
@@ -18,7 +18,7 @@ class Number(enum.IntEnum):
 
 
 def check(data: Any) -> None:
-    assert indented.text(data) == json.dumps(data, indent=2, ensure_ascii=False)
+    assert folder.json_text(data) == json.dumps(data, indent=2, ensure_ascii=False)
 
 
 @pytest.mark.parametrize(
@@ -53,6 +53,6 @@ def test_random_data() -> None:
 
 def test_what_is_no_data() -> None:
     with pytest.raises(TypeError, match="not JSON serializable"):
-        indented.text({"a": {1, 2}})
+        folder.json_text({"a": {1, 2}})
     with pytest.raises(TypeError, match="keys must be"):
-        indented.text({(1, 2): 3})
+        folder.json_text({(1, 2): 3})

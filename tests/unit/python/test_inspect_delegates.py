@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from committed_cases import path_of
 
 from ember import boards, cli, model, program
-from ember.build import choosing
+from ember.firmware import repack
 from ember.plan.improved import Improved
 from ember.select import selection
 
-CASES = Path(__file__).parents[2] / "cases"
 STATIC = "xnnpack_mlp_static"
 
 
@@ -26,13 +26,13 @@ def inspected(
     """The nodes of all delegates of a program."""
     words = ("inspect", str(path), "--board", board, *words, "--json", "-")
     assert cli.main(words) == 0
-    (method,) = json.loads(capsys.readouterr().out)["methods"]
+    (method,) = json.loads(capsys.readouterr().out)["program"]["methods"]
     return [node for one in method["delegates"] for node in one["nodes"]]
 
 
 def of(capsys: pytest.CaptureFixture[str], name: str, board: str) -> str:
     """Variant, kernel and reason of the first product or convolution of a case."""
-    nodes = inspected(capsys, CASES / f"xnnpack_{name}" / "model.pte", board)
+    nodes = inspected(capsys, path_of(f"xnnpack_{name}"), board)
     found = next(one for one in nodes if one["kind"] in ("FullyConnected", "Conv2d"))
     return f"{found['variant']}|{found['kernel']}|{found['why']}"
 
@@ -73,7 +73,7 @@ def test_nodes_say_which_kernel_and_why(
 
 
 def test_a_row_alone_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    nodes = inspected(capsys, CASES / "xnnpack_lstm" / "model.pte", "qemu-a64-sme")
+    nodes = inspected(capsys, path_of("xnnpack_lstm"), "qemu-a64-sme")
     rows = [one for one in nodes if one["kind"] == "FullyConnected"]
     assert rows
     for one in rows:
@@ -82,7 +82,7 @@ def test_a_row_alone_is_told(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_short_vectors_are_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
-    path = CASES / "xnnpack_separable_static" / "model.pte"
+    path = path_of("xnnpack_separable_static")
     found = {}
     for board in ("qemu-a64-sme", "qemu-a64-sme-128"):
         nodes = inspected(capsys, path, board)
@@ -99,7 +99,7 @@ def test_a_set_that_the_project_forbids_is_told(
 ) -> None:
     file = tmp_path / "ember.yaml"
     file.write_text("forbid: [sme]\n")
-    path = CASES / STATIC / "model.pte"
+    path = path_of(STATIC)
     nodes = inspected(capsys, path, "qemu-a64-sme", "--project", str(file))
     found = next(one for one in nodes if one["kind"] == "FullyConnected")
     assert found["kernel"] == "fully_connected_qs8_i8mm"
@@ -110,7 +110,7 @@ def test_a_set_that_the_project_forbids_is_told(
 
 
 def damaged(folder: Path, **changes: Any) -> Path:
-    one = model.read(CASES / STATIC)
+    one = model.read(path_of(STATIC))
     (method,) = one.program.methods
     delegate = replace(method.delegates[0], **changes)
     made = replace(one.program, methods=(replace(method, delegates=(delegate,)),))
@@ -120,7 +120,7 @@ def damaged(folder: Path, **changes: Any) -> Path:
 
 
 def payload() -> bytes:
-    return model.read(CASES / STATIC).program.methods[0].delegates[0].data
+    return model.read(path_of(STATIC)).program.methods[0].delegates[0].data
 
 
 MIDDLE = len(payload()) // 2
@@ -156,11 +156,11 @@ def test_the_delegate_of_another_backend_is_shown_as_missing(
 def test_weights_for_other_vectors_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    one, board = model.read(CASES / STATIC), boards.load("qemu-a64-sme")
+    one, board = model.read(path_of(STATIC)), boards.load("qemu-a64-sme")
     methods = one.program.methods
     chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
     path = tmp_path / "packed.pte"
-    packed = choosing.prepacked(Improved.of(one), chosen.needs)
+    packed = repack.with_weights_packed(Improved.of(one), chosen)
     path.write_bytes(packed.content)
     assert cli.main(["inspect", str(path), "--board", "qemu-a64-sme"]) == 0
     capsys.readouterr()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import committed
 import pytest
 
-from ember import cli, model, paths, program
-from ember.model import interface
+from ember import cli, model, program
+from ember.model import describe
 from ember.program import Double, Int, Program
 from ember.program.types import Chain, Method
 
-CASE = paths.root() / "tests" / "cases" / "call_hardtanh_s8" / "model.pte"
+CASE = "call_hardtanh_s8"
 APP = """
 #include "ember/model.h"
 #include "ember/port.h"
@@ -59,7 +60,7 @@ def told(prefix: str = "") -> Program:
         "output0_zp": Int(7),
     }
     methods = [constant(f"{prefix}{name}", value) for name, value in facts.items()]
-    before = program.read(CASE)
+    before = committed.program_of(CASE)
     return replace(before, methods=(*before.methods, *methods))
 
 
@@ -68,20 +69,39 @@ def test_steps_of_a_foreign_program(prefix: str) -> None:
     Path("told.pte").write_bytes(program.write(told(prefix)))
     found = model.read(Path("told.pte"))
     assert [one.name for one in found.methods] == ["forward"]
-    first, last = interface.of(found.program, found.method(None))
+    first, last = describe.of(found.program, found.method(None))
     assert (first.kind, first.scale, first.zero_point) == ("input", 0.5, -3)
     assert (last.kind, last.scale, last.zero_point) == ("output", 2.0, 7)
     assert str(first).endswith("scale 0.5, zero point -3")
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("input0_scale", Double(float(text))) for text in ("inf", "-inf", "nan")),
+        ("input0_zp", Int(-(1 << 31))),
+        ("input0_zp", Int(1 << 40)),
+    ],
+)
+def test_what_c_cannot_say_is_no_step(name: str, value: Double | Int) -> None:
+    methods = [
+        constant(name, value) if method.name == name else method
+        for method in told().methods
+    ]
+    wrong = replace(told(), methods=tuple(methods))
+    first, last = describe.of(wrong, wrong.methods[0])
+    assert (first.scale, first.zero_point) == (None, None)
+    assert last.scale == 2.0
+
+
 def test_a_program_that_tells_nothing() -> None:
-    before = program.read(CASE)
-    assert [one.scale for one in interface.of(before, before.methods[0])] == [None] * 2
+    before = committed.program_of(CASE)
+    assert [one.scale for one in describe.of(before, before.methods[0])] == [None] * 2
 
 
 def test_an_application_reads_them_in_the_header() -> None:
     Path("told.pte").write_bytes(program.write(told()))
-    classes = program.read(CASE).methods[0].output_tensors[0].sizes[-1]
+    classes = committed.program_of(CASE).methods[0].output_tensors[0].sizes[-1]
     names = [f"class {index}" for index in range(classes - 1)]
     Path("classes.txt").write_text("\n".join([*names, '"last"']) + "\n")
     Path("ember.yaml").write_text("models: told.pte\nlabels: classes.txt\n")
@@ -97,17 +117,19 @@ def packed(*words: str) -> tuple[list[str], int]:
 
 
 def test_steps_take_no_bytes_of_firmware_that_does_not_ask_for_them() -> None:
-    Path("told.pte").write_bytes(CASE.read_bytes())
-    alone = packed()
+    Path("told.pte").write_bytes(program.write(committed.program_of(CASE)))
+    without = packed()
     Path("told.pte").write_bytes(program.write(told()))
-    assert packed() == alone
+    assert packed() == without
     assert "_INPUT_0_SCALE 0.5f" in Path("b/4-package/told_plan.h").read_text()
     asked, _ = packed("--method", "forward", "--method", "output0_zp")
     assert asked == ["forward", "output0_zp"]
-    names = 'const char *const asked = "input0_scale";'
-    Path("app.c").write_text(f"{names}\nint main(void) {{ return !asked; }}\n")
-    named, _ = packed("--app", "app.c")
-    assert named == ["forward", "input0_scale"]
+    Path("app.c").write_text('int main(void) { return !"output0_zp"[0]; }\n')
+    of_app, _ = packed(
+        "--app", "app.c", "--method", "forward", "--method", "output0_zp"
+    )
+    assert of_app == ["forward", "output0_zp"]
+    assert packed("--app", "app.c") == without
 
 
 def test_constants_that_tell_no_step_stay() -> None:

@@ -3,15 +3,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ember import kept
-from ember.files import documents
+from ember import files, kept
 from ember.toolchain import tools
 
 OLD_NS = 10**9
@@ -122,12 +124,12 @@ def test_long_yaml_is_parsed_once(
     path = tmp_path / "long.yaml"
     lines = [f"- {{op: a{number}, kernels: [x, y]}}\n" for number in range(2000)]
     path.write_text("".join(lines))
-    first = documents.read_yaml(path)
+    first = files.read_yaml(path)
     parse = Asked("parsed again")
-    monkeypatch.setattr(documents, "_parsed", lambda *_: parse())
-    assert documents.read_yaml(path) == first
+    monkeypatch.setattr(files, "_parsed", lambda *_: parse())
+    assert files.read_yaml(path) == first
     path.write_text("".join(reversed(lines)))
-    assert documents.read_yaml(path) == "parsed again"
+    assert files.read_yaml(path) == "parsed again"
 
 
 # ---- programs ------------------------------------------------------------------------
@@ -200,11 +202,133 @@ def test_what_was_not_used_for_longest_is_forgotten(tmp_path: Path) -> None:
 
 def test_what_another_process_has_found_stays(tmp_path: Path) -> None:
     places = made(tmp_path, {"a": 9000, "b": 8000, "c": 7000, "d": 60})
+    kept.seal(places["a"], places["a"])
     assert kept.found(places["a"])
     kept.forget_old(places.values(), 1)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "d"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "a.sum", "d"]
 
 
 def test_what_is_not_there_is_not_found(tmp_path: Path) -> None:
     assert not kept.found(tmp_path / "nothing")
     assert not list(tmp_path.iterdir())
+
+
+# ---- what compilers make -------------------------------------------------------------
+
+
+@pytest.fixture
+def place(cache: Path) -> Path:
+    cache.mkdir()
+    return cache / "entry"
+
+
+def aside(tmp_path: Path, content: bytes = b"content", *, folder: bool = False) -> Path:
+    path = tmp_path / "cache" / "aside"
+    if folder:
+        path.mkdir()
+        (path / "file").write_bytes(content)
+    else:
+        path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize("folder", [False, True])
+@pytest.mark.parametrize("content", [b"", b"conten", b"Content"])
+def test_damage_is_found_and_said(
+    content: bytes,
+    folder: bool,
+    place: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert not kept.found(place)
+    for _ in range(2):
+        kept.put(aside(tmp_path, folder=folder), place)
+        assert kept.found(place)
+        monkeypatch.setattr(kept, "_checked", {})  # as another process
+        assert kept.found(place)
+        (place / "file" if folder else place).write_bytes(content)
+        monkeypatch.setattr(kept, "_checked", {})
+        assert not kept.found(place)
+        assert f"{place} was damaged: it is made again" in capsys.readouterr().err
+        assert not place.exists()
+        assert not kept.found(place)
+        assert capsys.readouterr().err == ""
+
+
+def test_a_file_without_a_digest_is_made_again(place: Path, tmp_path: Path) -> None:
+    """Put there by an older version, or its digest was lost."""
+    place.write_bytes(b"old")
+    assert not kept.found(place)
+    kept.put(aside(tmp_path), place)
+    assert kept.found(place)
+
+
+WRITER = """
+import sys, tempfile
+from pathlib import Path
+from ember import kept
+place = Path(sys.argv[1])
+for turn in range(100):
+    for folder in (False, True):
+        target = place.with_name(f"{place.name}{turn}{folder}")
+        if not kept.found(target):
+            with tempfile.TemporaryDirectory(dir=place.parent) as aside:
+                item = Path(aside) / "made"
+                if folder:
+                    item.mkdir()
+                content = sys.argv[2].encode() * 100_000
+                (item / "a" if folder else item).write_bytes(content)
+                kept.put(item, target)
+        assert kept.found(target), target
+"""
+
+
+def test_writers_at_once_find_what_is_whole(place: Path) -> None:
+    """Also where they make it in different ways."""
+    words = [sys.executable, "-c", WRITER, str(place)]
+    running = [
+        subprocess.Popen([*words, text], stderr=subprocess.PIPE, text=True)
+        for text in "abc"
+    ]
+    said = [process.communicate()[1] for process in running]
+    assert said == [""] * 3
+    assert all(process.returncode == 0 for process in running)
+
+
+def test_a_full_disk_leaves_nothing(
+    place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(_: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as only_here:
+        only_here.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="No space"):
+            kept.put(aside(tmp_path), place)
+    assert not kept.found(place)
+    kept.put(aside(tmp_path), place)
+    assert kept.found(place)
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
+def test_another_user_reads_but_is_told_where_it_must_write(
+    place: Path, tmp_path: Path
+) -> None:
+    kept.put(aside(tmp_path), place)
+    code = f"""
+import os
+from pathlib import Path
+from ember import kept, paths
+os.setuid(65534)
+assert kept.found(Path({str(place)!r}))
+paths.cache()
+"""
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder != Path("/tmp") and folder.is_relative_to("/tmp"):
+            folder.chmod(0o755)
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith(f"cannot write the folder {place.parent}: permission denied")

@@ -8,8 +8,7 @@ import pytest
 
 from ember import kernels
 from ember.errors import SdkError
-from ember.kernels.facts import Facts, Times
-from ember.kernels.library import of
+from ember.kernels.library import Facts, Times, of
 
 SCHEMA = "(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"
 BESIDE = """
@@ -99,4 +98,19 @@ def test_facts_that_are_wrong(items: list[object], said: str) -> None:
     ]
     with pytest.raises(SdkError) as error:
         of(Path("kernels.yaml"), {"in_place": ["listed"], "operators": entries})
+    assert said in error.value.what
+
+
+@pytest.mark.parametrize(
+    ("facts", "said"),
+    [
+        ({"macs": "out * weight[1:]"}, "macs names weight, not an argument"),
+        ({"window": {"inside": "zeros"}}, "unexpected keyword argument 'inside'"),
+        ({"window": {"outside": "zero"}}, "`outside` of its window must be zeros,"),
+        ({"window": {}}, "its window needs kernel_size, padding, stride in its schema"),
+    ],
+)
+def test_facts_of_calls_that_are_wrong(facts: dict[str, object], said: str) -> None:
+    with pytest.raises(SdkError) as error:
+        of(Path("kernels.yaml"), [{"op": "my::a", "schema": SCHEMA, **facts}])
     assert said in error.value.what

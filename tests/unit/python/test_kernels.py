@@ -8,18 +8,20 @@ from typing import Any
 
 import pytest
 
-from ember import kernels, paths
+from ember import files, kernels, paths
 from ember.boards import isa
-from ember.files import documents
-from ember.kernels.facts import kernel_of
+from ember.kernels.library import kernel_of
 
 DTYPES = {"f32", "f64", "f16", "bf16", "s4", "s8", "u8", "s16", "u16", "s32", "u32"}
 DTYPES |= {"s64", "u64", "b1"}
 KERNELS = paths.kernels() / "kernels.yaml"
-ENTRIES: list[dict[str, Any]] = documents.read_yaml(KERNELS)["operators"]
+EVERY: list[dict[str, Any]] = files.read_yaml(KERNELS)["operators"]
+ENTRIES = [entry for entry in EVERY if "nhwc" not in entry]  # which is of another one
 NAMES = {entry["op"]: [*map(kernel_of, entry["kernels"])] for entry in ENTRIES}
+OPTIONAL = {"flags", "version", "earlier", "macs", "window"}
 FIELDS = {"op", "schema", "in", "kernels", "dtypes", "tolerance"}
-
+SHARED = {"engine", "intrinsics", "models"}  # the other folders are families
+INCLUDED = re.compile(r'#include "kernels/(\w+)/')
 
 NODES = re.compile(
     r"^XNN_(?:HVX_TABLE_)?KERNEL(?:_FOR\([\w |]+, |\()(\w+)"  # of a file
@@ -35,13 +37,13 @@ def defined(path: Path) -> list[str]:
 
 
 def kernel_files() -> list[Path]:
-    files = sorted(paths.kernels().glob("*/*.c"))
-    return [path for path in files if path.parent.name != "engine" and defined(path)]
+    return [path for path in sorted(paths.kernels().glob("*/*.c")) if defined(path)]
 
 
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: str(entry["op"]))
 def test_entry(entry: dict[str, Any]) -> None:
-    assert entry.keys() - {"flags"} == FIELDS
+    assert entry.keys() - OPTIONAL == FIELDS
+    assert ("version" in entry) == ("earlier" in entry)
     assert re.fullmatch(r"\w+::\w+(\.\w+)?", entry["op"])
     assert set(entry["dtypes"]) <= DTYPES
     assert entry["tolerance"] == "exact" or entry["tolerance"].keys() == {
@@ -77,6 +79,22 @@ def test_every_file_is_listed() -> None:
     assert {path.stem for path in kernel_files()} - listed == set()
 
 
+def test_families_include_only_their_own_files_and_the_engines() -> None:
+    """What several families share, or a backend uses, is in kernels/engine."""
+    foreign = []
+    for path in (*paths.kernels().rglob("*.[ch]"), *paths.backends().rglob("*.[ch]")):
+        family = path.relative_to(paths.root()).parts[1]
+        allowed = {family, "engine"} if family not in SHARED else {"engine"}
+        for folder in INCLUDED.findall(path.read_text(encoding="utf-8")):
+            if folder not in allowed:
+                foreign.append(f"{path.relative_to(paths.root())}: kernels/{folder}/")
+    assert foreign == []
+
+
+def test_cortex_m_has_kernels_and_no_engine() -> None:
+    assert len(list((paths.kernels() / "cortex_m").iterdir())) <= 120
+
+
 def test_kernels_have_their_own_names() -> None:
     names = [path.stem for path in kernel_files()]
     assert len(names) == len(set(names))
@@ -93,7 +111,7 @@ def test_table_is_sorted_as_strcmp_sorts() -> None:
     text = kernels.operator_table(kernels.load().all())
     names = [name.encode() for name in re.findall(r'\{"([^"]+)"', text)]
     assert names == sorted(names)
-    assert len(names) == len(ENTRIES)
+    assert len(names) == len(EVERY)
 
 
 def test_the_smallest_kernels_take_every_call_of_the_fast_ones() -> None:
@@ -111,7 +129,8 @@ def test_the_smallest_kernels_take_every_call_of_the_fast_ones() -> None:
 # Element-wise operators that only the kernel for every dtype takes, in float32 too:
 # rare ones, those that give bools, and those that copy or fill.
 GENERAL = re.compile(
-    r"aten::(bitwise_|logical_|(eq|ge|gt|is\w+|le|lt|ne|logit|round|clamp)\."
+    r"aten::(bitwise_|__[lr]shift__|logical_|"
+    r"(eq|ge|gt|is\w+|le|lt|ne|logit|round|clamp)\."
     r"((Scalar|Tensor|decimals)_)?out|pow\.Scalar_out|masked_fill|glu|_to_copy|"
     r"_conj_physical|arange|empty|fill|full|ones|zeros|scalar_tensor)|"
     r"dim_order_ops::|et_copy::|cortex_m::"

@@ -13,11 +13,10 @@ from pathlib import Path
 import pytest
 
 from ember import boards, cli
-from ember.boards.flash_facts import OpenOcd
+from ember.boards.keys import OpenOcd
 from ember.errors import SdkError
-from ember.flash import place as at_place
-from ember.flash.blocks import Image
-from ember.flash.plans import FlashOrder
+from ember.flash import debuggers
+from ember.flash.plans import FlashOrder, Image
 from ember.hil import keeper, labgrid, places
 from ember.hil.labgrid import LabPlace, LabResource, PlaceTakenError
 from ember.hil.places import PlaceOrder
@@ -115,6 +114,8 @@ def test_a_place_whose_exporter_went_away() -> None:
         ("", "printed no place"),
         (SHOWN.replace("'avail': True,", "'avail' True,"), "in an unknown form"),
         (SHOWN.replace("'cls'", "'class'"), "in an unknown form"),
+        (SHOWN.replace("'cls'", f"{'-' * 5000}1: 0, 'cls'"), "in an unknown form"),
+        (SHOWN.replace("'params': ", "'params': 5, '': "), "in an unknown form"),
     ],
 )
 def test_what_another_version_may_print(text: str, says: str) -> None:
@@ -317,7 +318,7 @@ def order(**more: bool) -> FlashOrder:
 def commands(**more: bool) -> list[str]:
     facts = order().board.flasher("openocd")
     assert isinstance(facts, OpenOcd)
-    plan = at_place.plan(order(**more), facts, "board-7")
+    plan = debuggers.at_place(order(**more), facts, "board-7")
     assert plan.steps[0].argv[-2:] == ("bootstrap", "firmware.hex")
     target = json.loads(plan.files["place.yaml"])["targets"]["main"]
     assert target["resources"] == {"RemotePlace": {"name": "board-7"}}
@@ -351,7 +352,7 @@ def test_files_that_the_exporter_does_not_have(tmp_path: Path) -> None:
     mine.touch()
     facts = OpenOcd(tool="openocd", config=("interface/stlink.cfg", str(mine)))
     with pytest.raises(SdkError, match="OpenOCD on the exporter has no"):
-        at_place.plan(order(), facts, "b")
+        debuggers.at_place(order(), facts, "b")
 
 
 # ---- mistakes ------------------------------------------------------------------------

@@ -18,11 +18,11 @@ from small_programs import general
 
 from ember import boards, kernels, paths, program
 from ember.plan import check as plan_check
-from ember.plan import replan, trim
-from ember.plan.passes import edit, in_place, order
+from ember.plan.passes import in_place, order, rows
 from ember.plan.passes.execute import Computer
 from ember.plan.passes.join import Joining
-from ember.program import types
+from ember.plan.replan import replan, trimmed
+from ember.program import edit, types
 
 FEW, MANY = 200, 800
 _SLACK = 2  # caches, and what a busy computer does to small figures
@@ -34,16 +34,17 @@ DIGITS = paths.root() / "examples/models/digits/digits_int8_m55.pte"
 
 def plan(one: types.Program) -> None:
     """What `ember build` does to a program before kernels are chosen, but for running
-    it."""
+    it, and what `ember plan` proposes."""
     known = kernels.load()
     here = Computer(boards.load("host"), known, general)
     in_place.apply(edit.draft(one), here, frozenset())
     order.apply(edit.draft(one), here, frozenset())
+    rows.apply(edit.draft(one), here, frozenset())
     planned = []
     for method in one.methods:
         Joining(method, here, frozenset())
-        planned.append(replan.replan(method, known).method)
-    packed = trim.trimmed(replace(one, methods=tuple(planned)))
+        planned.append(replan(method, known).method)
+    packed = trimmed(replace(one, methods=tuple(planned)))
     plan_check.check(one, program.parse(program.write(packed)), known)
 
 
@@ -114,6 +115,16 @@ def test_ten_thousand_calls(shape: str, small: Path, tmp_path: Path) -> None:
     assert used < 20 * pace.slowness(), f"{used:.1f} s"
     allowed = 3 * path.stat().st_size + _BASE + _MANY_CALLS
     assert most <= allowed, f"{most:,} bytes, {allowed:,} are allowed"
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("shape", large_programs.SHAPES)
+def test_a_plan_of_ten_thousand_calls(shape: str, small: Path, tmp_path: Path) -> None:
+    path = tmp_path / "large.pte"
+    large_programs.write(path, shape, 10_000)
+    usage = ember(["plan", path, "--board", "host"])
+    used = usage.ru_utime + usage.ru_stime
+    assert used < 20 * pace.slowness(), f"{used:.1f} s"
 
 
 @pytest.mark.long

@@ -7,31 +7,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from committed_cases import path_of
 
 from ember import boards, program
 from ember import model as models
-from ember.build import choosing, jobs, placing
-from ember.build.assumed import Assumed
-from ember.build.jobs import Options
 from ember.errors import SdkError
+from ember.firmware import jobs
+from ember.firmware.jobs import Options
+from ember.firmware.pipeline import Pipeline
+from ember.firmware.placing import Assumed
 from ember.model import Model
 from ember.model.steering import Steering
 from ember.plan import check as plan_check
-from ember.plan import lending
+from ember.plan import kernel_scratch
 from ember.program import Delegate, NamedData
 from ember.select import selection
 from ember.toolchain import linker
 
-CASES = Path(__file__).parents[2] / "cases"
 A64 = boards.load("qemu-a64")
-RESNET = CASES / "xnnpack_resnet8"
-TWO = CASES / "xnnpack_two_delegates"
+RESNET = path_of("xnnpack_resnet8")
+TWO = path_of("xnnpack_two_delegates")
 
 
 def planned(path: Path, board: str = "qemu-a64", **options: Any) -> dict[str, Any]:
     on, asked = boards.load(board), Options(**options)
     job = jobs.make([models.read(path)], on, asked, None)
-    return placing.place(job, choosing.choose(job), Assumed(linker.DEFAULT_STACK)).facts
+    return Pipeline(job).place(Assumed(linker.DEFAULT_STACK)).facts
 
 
 def used(facts: dict[str, Any]) -> int:
@@ -46,17 +47,17 @@ def written(one: Model, folder: Path, **changes: Any) -> Path:
 
 @pytest.fixture(scope="module")
 def two() -> Model:
-    return lending.payloads_last(models.read(TWO), "forward")
+    return kernel_scratch.payloads_last(models.read(TWO), "forward")
 
 
 def payloads(one: Model) -> list[bytes]:
     return [each.data for each in one.program.methods[0].delegates]
 
 
-def lent(one: Model) -> lending.Lending:
+def lent(one: Model) -> kernel_scratch.Lending:
     methods = one.program.methods[:1]
     chosen = selection.choose(one.program, one.content, (), A64, methods, "two")
-    return lending.lending([(one, chosen)], A64, reload=False)
+    return kernel_scratch.lending([(one, chosen)], A64, reload=False)
 
 
 # ---- where it pays -------------------------------------------------------------------
@@ -76,7 +77,7 @@ def test_scratch_takes_the_payloads() -> None:
 
 
 def test_scratch_that_is_smaller_lies_in_the_image() -> None:
-    facts = planned(CASES / "xnnpack_mlp_static")
+    facts = planned(path_of("xnnpack_mlp_static"))
     assert 0 < facts["scratch"] < facts["payloads"]["spare"]
     assert facts["payloads"]["reused"] == facts["scratch"]
 
@@ -178,7 +179,9 @@ def test_the_check_finds_payloads_that_are_read(two: Model) -> None:
 
 
 def test_the_check_finds_constants_in_a_payload() -> None:
-    one = lending.payloads_last(models.read(CASES / "xnnpack_mlp_static"), "forward")
+    one = kernel_scratch.payloads_last(
+        models.read(path_of("xnnpack_mlp_static")), "forward"
+    )
     (method,) = one.program.methods
     (delegate,) = method.delegates
     # Names of constants that are no more: what they name lies in the payload.

@@ -8,14 +8,19 @@ from dataclasses import replace
 
 from ember import boards, paths
 from ember.boards import levels
-from ember.select import merged
-from ember.select.delegates import DelegateNeeds, NodeKernel, PackedWeights
-from ember.select.resolve import Call, MethodNeeds
+from ember.select import resolve
+from ember.select.resolve import (
+    Call,
+    DelegateNeeds,
+    MethodNeeds,
+    NodeKernel,
+    PackedWeights,
+)
 
 
 def test_levels_go_up_to_what_the_board_lists() -> None:
     found = levels.of(boards.load("linux-aarch64"))
-    names = ["neon", "dot", "fhm", "i8mm", "sme-128", "sme-256", "sme-512"]
+    names = ["neon", "dot", "fhm", "i8mm", "bf16mm", "sme-128", "sme-256", "sme-512"]
     assert [one.name for one in found] == names
     assert all(low.cpu & ~high.cpu == 0 for low, high in itertools.pairwise(found))
 
@@ -71,7 +76,7 @@ def needs(kernel: str, arena: int, temp: int, spare: tuple[int, ...]) -> MethodN
 def test_the_largest_sizes_and_all_kernels_are_kept() -> None:
     least = needs("conv_dot", arena=90, temp=10, spare=(0, 1))
     best = needs("conv_sme", arena=50, temp=70, spare=(1,))
-    (found,) = merged.merged([(least,), (best,)])
+    (found,) = resolve.merged([(least,), (best,)])
     assert (found.arena, found.temp, found.spare) == (90, 70, (1,))
     assert found.calls[0].scratch == 70
     delegate = found.delegates[0]
@@ -83,5 +88,5 @@ def test_the_largest_sizes_and_all_kernels_are_kept() -> None:
 def test_a_gap_on_any_core_is_a_gap() -> None:
     best = needs("conv_sme", arena=50, temp=70, spare=())
     gap = replace(best.calls[0], kernel=None)
-    (found,) = merged.merged([(replace(best, calls=(gap,)),), (best,)])
+    (found,) = resolve.merged([(replace(best, calls=(gap,)),), (best,)])
     assert found.gaps == [gap]

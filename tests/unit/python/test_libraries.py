@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 from ember import boards, kernels, paths
 from ember.boards import isa
 from ember.errors import SdkError
-from ember.toolchain import build_tree, libraries
+from ember.toolchain import build_tree, libraries, parts
 
 KERNEL = """\
 #include "ember/node.h"
@@ -127,6 +128,115 @@ def test_compile_error_is_readable(root: Path) -> None:
     assert "undeclared" in error.value.what
     assert error.value.hint is not None
     assert "build.log" in error.value.hint
+
+
+@pytest.mark.slow
+def test_a_variant_without_a_model_is_named(root: Path) -> None:
+    """Also where only what is needed is compiled, as with an empty cache."""
+    text = KERNEL.replace("nothing", "nothing_mve")
+    text = text.replace("(void)state", "vnewq_s32(state)")
+    (root / "kernels" / "toy" / "nothing_mve.c").write_text(text)
+    text = LIST.replace("[nothing,", "[nothing_mve, nothing,")
+    (root / "kernels" / "kernels.yaml").write_text(text)
+    libs = libraries.build(boards.load("host"), messages=True, whole=False)
+    with pytest.raises(parts.UnmodelledError) as error:
+        parts.members_on_demand(
+            libs, ["ember_kernel_nothing_mve", "ember_kernel_nothing"]
+        )
+    assert error.value.unmodelled == {"nothing_mve": "vnewq_s32"}
+
+
+@pytest.mark.slow
+def test_damage_is_made_good(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    host = boards.load("host")
+    first = libraries.build(host)
+    contents = {path: path.read_bytes() for path in (*first.archives, *first.objects)}
+    for path in (first.archives[-1], first.objects[0]):
+        path.write_bytes(contents[path][:100])
+        tree = first.config.build
+        for member in tree.rglob("*.o"):  # as after a power cut
+            member.write_bytes(b"")
+        assert libraries.build(host) == first
+        assert f"{path} was damaged: it is made again" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in contents} == contents
+    assert libraries.build(host) == first
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.slow
+def test_a_cache_that_moved(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host = boards.load("host")
+    symbols = ["ember_kernel_nothing"]
+    first = libraries.build(host, whole=False)
+    assert parts.members_on_demand(first, symbols)
+    (tmp_path / "cache").rename(tmp_path / "moved")
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "moved"))
+    moved = libraries.build(host, whole=False)
+    assert moved.key == first.key
+    assert parts.members_on_demand(moved, symbols) == parts.members_on_demand(
+        moved, symbols
+    )
+    (moved.folder / "ember.txt").read_text().index("archives=")
+    for path in moved.folder.glob("members-*"):
+        path.unlink()
+    assert parts.members_on_demand(moved, symbols)
+    assert not (tmp_path / "cache").exists()
+
+
+@pytest.mark.slow
+def test_ready_made_libraries(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The same bytes wherever they are made; taken for the same sources."""
+    host = boards.load("host")
+    first = libraries.build(host, messages=True)
+    assert re.search(
+        r"compiling \d+ files for native, once: the host", capsys.readouterr().err
+    )
+    place = libraries.save_ready_made(first, tmp_path / "ready")
+    moved = root.rename(tmp_path / "another-root")
+    monkeypatch.setattr(paths, "root", lambda: moved)
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "another-cache"))
+    libraries.first_sources_digest.cache_clear()
+    second = libraries.build(host, messages=True)
+    again = libraries.save_ready_made(second, tmp_path / "again")
+    assert again.name == place.name
+    names = {path.name for path in place.iterdir()}
+    assert names == {path.name for path in again.iterdir()}
+    for name in names:
+        assert (place / name).read_bytes() == (again / name).read_bytes(), name
+
+    shutil.copytree(tmp_path / "ready", moved / libraries.READY_MADE)
+    monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "empty"))
+    with monkeypatch.context() as only_here:
+        only_here.setattr(libraries, "compile_libraries", None)
+        taken = libraries.build(host, messages=True, whole=False)
+    assert taken.is_whole
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }")
+    objects = taken.compile([tmp_path / "main.c"], tmp_path)
+    assert objects
+    text = KERNEL.replace("= 1", "= 2")
+    change(moved / "kernels" / "toy" / "nothing.c", text)
+    assert libraries.build(host, messages=True).key != taken.key  # compiled
+
+
+@pytest.mark.slow
+def test_assembly_includes_the_model_beside_it(root: Path, tmp_path: Path) -> None:
+    """Not one in the folder of Ember's sources, or where the command runs."""
+    folder = tmp_path / "package"
+    folder.mkdir()
+    (root / "model.pte").write_bytes(b"another")
+    (folder / "model.pte").write_bytes(b"this one")
+    (folder / "model.S").write_text('.section .a,"a"\n.incbin "model.pte"\n')
+    libs = libraries.build(boards.load("host"), whole=False)
+    told = [f"-I{folder}"]
+    (compiled,) = libs.compile([folder / "model.S"], tmp_path, told)
+    assert b"this one" in compiled.read_bytes()
 
 
 @pytest.mark.slow

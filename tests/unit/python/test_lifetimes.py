@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import committed
 import numpy as np
 import pace
 import pytest
+from committed_cases import matching, path_of
 
 from ember import boards, cases, kernels, program
 from ember import model as models
-from ember.build.repack import repack
 from ember.errors import SdkError
 from ember.files.tensors import DType
+from ember.firmware.repack import repack
 from ember.kernels import library as kernel_library
 from ember.plan import lifetimes, offsets
 from ember.plan.lifetimes import Storage
@@ -24,8 +24,6 @@ from ember.program import Method, types
 from ember.run import testing
 
 ROOT = Path(__file__).resolve().parents[3]
-CASES = ROOT / "tests" / "cases"
-CORPUS = Path(os.environ.get("EMBER_CORPUS", CASES))  # of programs to plan
 
 
 def tensor(offset: int | None, size: int = 4, data: int = 0) -> types.Tensor:
@@ -129,8 +127,7 @@ def test_a_jump_reads_its_condition() -> None:
 
 
 def test_a_plan_that_destroys_a_value_is_told_and_repaired() -> None:
-    path = CASES / "special_cond_two" / "model.pte"
-    one = program.parse(path.read_bytes(), str(path)).methods[0]
+    one = committed.program_of("special_cond_two").methods[0]
     found = replan(one, kernels.load())
     assert found.conflict is not None
     assert "overwrites value 12" in found.conflict
@@ -172,9 +169,9 @@ def test_a_value_with_a_part_that_nothing_writes_is_an_error() -> None:
 
 def all_methods() -> list[tuple[str, Method]]:
     return [
-        (f"{path.parent.name}/{one.name}", one)
-        for path in sorted(CORPUS.glob("*/model.pte"))
-        for one in program.parse(path.read_bytes(), str(path)).methods
+        (f"{path.name}/{one.name}", one)
+        for path in matching()
+        for one in models.read(path).program.methods
     ]
 
 
@@ -192,9 +189,9 @@ def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
 
 
 def test_scratch_arguments_of_cortex_m_are_no_state() -> None:
-    paths = sorted(CASES.glob("int8_*/model.pte"))
+    paths = matching("int8_*")
     for path in paths:
-        (one,) = program.parse(path.read_bytes(), str(path)).methods
+        (one,) = models.read(path).program.methods
         found = lifetimes.of(one, kernels.load())
         assert not any(storage.is_state for storage in found.storages), path
         assert found.conflict is None
@@ -226,10 +223,9 @@ def test_two_thousand_tensors_are_planned_in_a_second() -> None:
 @pytest.mark.slow
 def test_packed_programs_compute_the_same(tmp_path: Path) -> None:
     """Every committed case, packed, against PyTorch's outputs."""
-    for path in sorted(CASES.glob("*/model.pte")):
-        folder = tmp_path / path.parent.name
-        shutil.copytree(path.parent, folder)
-        packed = repack(models.read(path.parent), kernels.load())
+    for path in matching():
+        folder = committed.copied(path.stem, tmp_path / path.stem)
+        packed = repack(models.read(path), kernels.load())
         (folder / "model.pte").write_bytes(packed.content)
     found = cases.find([tmp_path])
     outcomes = testing.test(found, [boards.load("host")], jobs=1)
@@ -238,7 +234,7 @@ def test_packed_programs_compute_the_same(tmp_path: Path) -> None:
 
 
 def test_constants_that_nothing_uses_are_left_out(tmp_path: Path) -> None:
-    read = models.read(CASES / "model_resnet8_small")
+    read = models.read(path_of("model_resnet8_small"))
     again = replace(
         read.program, constants=(*read.program.constants, b"\1" * 64, b"\2" * 64)
     )
@@ -254,8 +250,8 @@ def test_executorch_runs_packed_programs(tmp_path: Path) -> None:
     runtime = pytest.importorskip("executorch.runtime").Runtime.get()
     torch = pytest.importorskip("torch")
     for name in ("model_lenet_small", "model_encoder_small", "special_cond_two"):
-        case = cases.read(cases.find([CASES / name])[0])
-        packed = repack(models.read(CASES / name), kernels.load())
+        case = cases.read(cases.find([path_of(name)])[0])
+        packed = repack(models.read(path_of(name)), kernels.load())
         file = tmp_path / f"{name}.pte"
         file.write_bytes(packed.content)
         (run,) = case.runs[:1]

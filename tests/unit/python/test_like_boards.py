@@ -108,7 +108,8 @@ def test_the_same_chip_has_everything(tmp_path, told):
     pins = {"tx": "PB10", "rx": "PB11"}
     path = like_h7(tmp_path, chip="stm32h743zi", uart={"baud": 115200, "pins": pins})
     board = boards.read(path)
-    assert board.model_copy(update={"name": H7.name, "uart": H7.uart}) == H7
+    own = {key: getattr(H7, key) for key in ("name", "uart", "verified")}
+    assert board.model_copy(update=own) == H7
     assert (board.uart.base, board.uart.baud) == (H7.uart.base, 115200)
     assert board.uart.pins.tx == "PB10"
     assert told(path) == ""
@@ -168,3 +169,50 @@ def test_a_board_without_a_chip_has_its_own(tmp_path):
     board = boards.read(path)
     assert board.uart == boards.load("mps2-an386").uart
     assert board.runner == boards.load("mps2-an386").runner
+
+
+# ---- a file of the user's own --------------------------------------------------------
+
+
+@pytest.mark.parametrize("like", ["base", "base.yaml", "./base.yaml", "../x/base.yaml"])
+def test_like_a_file(tmp_path, like):
+    folder = tmp_path / "x"
+    write(folder, "base", name="base", chip="stm32h743zi", title="base")
+    board = boards.read(mine(folder, like=like, chip="stm32h743zi"))
+    assert (board.title, board.chip) == ("base", "stm32h743zi")
+    assert board.memories == H7.memories
+
+
+def test_like_a_file_with_a_chip_and_a_core_beside_it(tmp_path):
+    flags = "-mcpu=cortex-m33+nodsp -mfloat-abi=soft"
+    core = {"title": "a core", "arch": "armv8-m", "port": "cortexm", "isa": []}
+    core |= {"toolchains": ["arm-gnu"], "console": "semihosting", "flags": flags}
+    there = tmp_path / "there"
+    write(there, "base", name="base", chip="abc")
+    write(there / "chips", "abc", title="a chip", cpu="own", memories=MEMORIES)
+    write(there / "cores", "own", **core)
+    here = tmp_path / "here"
+    board = boards.read(mine(here, like="../there/base.yaml", chip="abc"))
+    assert (board.title, board.core.flags) == ("a chip", flags)
+    assert [memory.name for memory in board.memories] == ["flash", "dtcm"]
+
+
+def test_like_a_file_that_is_not_there(tmp_path):
+    said = refused(mine(tmp_path, like="nucleo-h743zi.yaml"))
+    assert "like: there is no board 'nucleo-h743zi.yaml'" in said
+    assert "did you mean nucleo-h743zi2?" in said
+    assert "mine.yaml is itself like" in refused(mine(tmp_path, like="mine.yaml"))
+
+
+@pytest.mark.parametrize("base", ["nucleo-h743zi2", "mps2-an386"])
+def test_nobody_verified_a_board_that_is_like_one_that_was(tmp_path, base):
+    chip = boards.load(base).chip or base
+    path = mine(tmp_path, like=base, chip=chip)
+    assert boards.read(path).verified == "nobody"
+    path = mine(tmp_path, like=base, chip=chip, verified=boards.load(base).verified)
+    assert boards.read(path).verified == boards.load(base).verified
+
+
+def test_boards_of_ember_say_how_they_were_verified():
+    for path in paths.boards().glob("*.yaml"):
+        assert "verified" in yaml.safe_load(path.read_text()), path.name

@@ -1,7 +1,7 @@
 import pytest
 
 from ember import boards
-from ember.toolchain import linker
+from ember.toolchain import compiler, linker
 
 BARE = [name for name in boards.names() if not name.startswith("host")]
 
@@ -80,10 +80,10 @@ error: section '.rodata' will not fit in region 'flash': overflowed by 42 bytes
 
 @pytest.mark.parametrize(("output", "extra"), [(GNU, 8192), (LLD, 42)])
 def test_an_overflow_names_the_memory_and_the_bytes(output, extra):
-    error = linker.overflow(output, boards.load("netduinoplus2"))
+    error = compiler.overflow(output, boards.load("netduinoplus2"))
     assert f"memory flash needs {(1 << 20) + extra:,} bytes" in error.what
     assert f"{extra:,} more than the {1 << 20:,} it has" in error.what
 
 
 def test_other_complaints_of_the_linker_are_not_about_room():
-    assert linker.overflow("undefined symbol: x", boards.load("host")) is None
+    assert compiler.overflow("undefined symbol: x", boards.load("host")) is None

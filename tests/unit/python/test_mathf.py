@@ -79,7 +79,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 @pytest.fixture(scope="module")
 def vectors(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     """Functions of mathf_neon.h, on the model of its instructions."""
-    text = '#include "kernels/engine/mathf_neon.h"\n'
+    text = '#include "kernels/engine/neon/mathf_neon.h"\n'
     text += "".join(VECTOR_DRIVER.replace("NAME", name) for name in VECTORS)
     return compiled(tmp_path_factory.mktemp("vectors"), text, "kernels/models")
 

@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import committed
 import pytest
+from committed_cases import path_of
 from spreading import (
-    CASES,
     RESNET,
     STACK,
     K,
@@ -22,11 +23,12 @@ from spreading import (
 
 from ember import model as models
 from ember import program
-from ember.build import repack
 from ember.errors import SdkError
-from ember.kernels.rules import Rules
+from ember.firmware import repack
 from ember.model.steering import Steering
 from ember.plan import regions as plan
+from ember.plan import room as room_of
+from ember.select.rules import Rules
 
 
 def test_activations_are_split_and_fit() -> None:
@@ -94,13 +96,13 @@ def test_constants_are_copied_where_it_pays_and_held_once() -> None:
 
 def test_copies_leave_room_for_the_application() -> None:
     on = board(16, flash=6, slow=1)
-    room = plan.room.of(on)["main"]
-    made = spread(on, CASES / "model_ds_cnn_small")
+    room = room_of.of(on)["main"]
+    made = spread(on, path_of("model_ds_cnn_small"))
     assert 0 < used(made, on)["main"] <= room * 3 / 4 + 2 * K
 
 
 def test_methods_have_copies_of_their_own() -> None:
-    path = CASES / "special_methods"
+    path = path_of("special_methods")
     on = board(512 * K, flash=6)
     made = spread(on, path, methods=("encode", "decode"))
     check(made, [path])
@@ -112,7 +114,7 @@ def test_methods_have_copies_of_their_own() -> None:
 
 
 def test_constants_of_several_methods_stay(tmp_path: Path) -> None:
-    one = program.read(CASES / "special_methods" / "model.pte")
+    one = committed.program_of("special_methods")
     (twice, _) = one.methods
     path = tmp_path / "twice.pte"
     methods = (twice, replace(twice, name="again"))
@@ -124,7 +126,7 @@ def test_constants_of_several_methods_stay(tmp_path: Path) -> None:
 
 
 def test_state_that_methods_share_is_one_region() -> None:
-    path = CASES / "special_methods_shared_buffers"
+    path = path_of("special_methods_shared_buffers")
     on = board(512 * K)
     made = spread(on, path, methods=("accumulate", "put"))
     check(made, [path])
@@ -136,12 +138,12 @@ def test_state_that_methods_share_is_one_region() -> None:
 
 
 def test_memories_without_shared_state_are_planned_anew() -> None:
-    one = program.read(CASES / "special_two_memories" / "model.pte")
+    one = committed.program_of("special_two_memories")
     (method,) = one.methods
     twice = replace(one, methods=(method, replace(method, name="again")))
     known = Rules().known
     packed = repack.repack(
-        replace(models.read(CASES / "special_two_memories"), program=twice), known
+        replace(models.read(path_of("special_two_memories")), program=twice), known
     )
     for found in packed.replanned.values():
         assert found.packed == tuple(range(1, len(method.planned_sizes)))
@@ -149,7 +151,7 @@ def test_memories_without_shared_state_are_planned_anew() -> None:
 
 def test_two_models_share_the_fast_memory() -> None:
     on = board(24 * K)
-    paths = (RESNET, CASES / "model_ds_cnn_small")
+    paths = (RESNET, path_of("model_ds_cnn_small"))
     made = spread(on, *paths)
     check(made, paths)
     assert used(made, on)["fast"] <= 24 * K
@@ -158,7 +160,7 @@ def test_two_models_share_the_fast_memory() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("fast", [4 * K, 24 * K, 512 * K])
 def test_models_that_never_run_together_share_their_activations(fast: int) -> None:
-    on, paths = board(fast), (RESNET, CASES / "model_ds_cnn_small")
+    on, paths = board(fast), (RESNET, path_of("model_ds_cnn_small"))
     apart = plans(on, spread(on, *paths))
     words = ("model_resnet8_small", "model_ds_cnn_small/forward")
     made = spread(on, *paths, steering=Steering(exclusive=(words,)))
@@ -188,7 +190,7 @@ def test_models_that_never_run_together_share_their_activations(fast: int) -> No
 
 @pytest.mark.slow
 def test_a_group_fits_where_its_models_side_by_side_do_not() -> None:
-    paths = (RESNET, CASES / "model_ds_cnn_small")
+    paths = (RESNET, path_of("model_ds_cnn_small"))
     words = ("model_resnet8_small", "model_ds_cnn_small")
     on = board(1024 * K)
     keep = {"activations": ("fast",), "inputs": ("fast",), "outputs": ("fast",)}
@@ -206,11 +208,11 @@ def test_wrong_groups_are_told_together() -> None:
     one, two = "model_resnet8_small", "model_ds_cnn_small"
     groups = ((one, "model_ds_cnn_smal"), (two,), (one + "/forward", two))
     with pytest.raises(SdkError) as error:
-        paths = (RESNET, CASES / two)
+        paths = (RESNET, path_of(two))
         spread(board(64 * K), *paths, steering=Steering(exclusive=groups))
     for part in (
         f"model_ds_cnn_smal is neither a model nor MODEL/METHOD: did you mean {two}?",
-        f"{two} stands alone: name at least two that never run together",
+        f"{two} has no other member: name at least two that never run together",
         f"{one}/forward is named twice: remove one, or merge the groups",
         f"{two} is named twice",
     ):

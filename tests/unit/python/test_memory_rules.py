@@ -21,12 +21,12 @@ from spreading import (
 )
 
 from ember import cli
-from ember.build import project as projects
 from ember.errors import SdkError
+from ember.firmware import project as projects
 from ember.kernels import KernelList
-from ember.kernels.rules import Rules
 from ember.model.steering import Steering
 from ember.plan import memories
+from ember.select.rules import Rules
 
 
 def test_classes_lie_where_the_user_wants() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from ember import boards
 from ember.errors import SdkError
-from ember.toolchain import closure, demand, libraries, models, parts
+from ember.toolchain import build_tree, libraries, parts
 
 GCC = """\
 [3/9] Building C object CMakeFiles/ember_variants.dir/kernels/a/abs.c.o
@@ -33,13 +33,13 @@ add.c:7:12: error: expected ';' before 'return'
 
 
 def test_each_left_out_kernel_is_named_with_its_intrinsic(tmp_path: Path) -> None:
-    found = models.missing(GCC + CLANG)
+    found = build_tree.unmodelled(GCC + CLANG)
     assert found == {
         "kernels/elementwise/add_f32_mve.c": "vhcaddq_rot90_s32",
         "kernels/elementwise/relu_f32_mve.c": "vnewq_s32",
     }
-    models.write(tmp_path, found)
-    assert models.read(tmp_path) == {
+    build_tree.write_left_out(tmp_path, found)
+    assert build_tree.left_out(tmp_path) == {
         "add_f32_mve": "vhcaddq_rot90_s32",
         "relu_f32_mve": "vnewq_s32",
     }
@@ -56,13 +56,17 @@ def test_each_left_out_kernel_is_named_with_its_intrinsic(tmp_path: Path) -> Non
     ],
 )
 def test_another_error_leaves_nothing_out(output: str) -> None:
-    assert models.missing(output) == {}
+    assert build_tree.unmodelled(output) == {}
 
 
 def test_who_needs_the_kernel_is_told() -> None:
-    models.need(["add_f32"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it")
+    build_tree.need_models(
+        ["add_f32"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it"
+    )
     with pytest.raises(SdkError) as error:
-        models.need(["add_f32_mve"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it")
+        build_tree.need_models(
+            ["add_f32_mve"], {"add_f32_mve": "vhcaddq_rot90_s32"}, "b runs it"
+        )
     for word in ("add_f32_mve", "vhcaddq_rot90_s32", "kernels/models", "b runs it"):
         assert word in error.value.what
 
@@ -77,12 +81,12 @@ def test_a_link_that_lacks_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def defining(libs: object, _: Sequence[str]) -> list[Path]:
         if libs is part:
-            raise demand.UnmodelledError
+            raise parts.UnmodelledError({})
         return []
 
     made = {True: whole, False: part}
     monkeypatch.setattr(libraries, "build", build)
-    monkeypatch.setattr(closure, "defining", defining)
+    monkeypatch.setattr(parts, "defining", defining)
     board = boards.load("mps3-an547")
     assert parts.sources(board, ["ember_kernel_add_f32"]) == []
     with pytest.raises(SdkError, match="add_f32_mve uses vhcaddq_rot90_s32"):

@@ -6,7 +6,7 @@ import pytest
 
 from ember import boards, cli
 from ember.errors import SdkError, UsageError
-from ember.flash import monitor, probes
+from ember.flash import perform, probes
 from ember.hil.wire import WireGoneError
 
 
@@ -25,14 +25,19 @@ class Said:
 
 def test_a_console_is_shown_to_the_exit_status():
     to = io.StringIO()
-    assert monitor.show(Said(b"a\r\nEMBER E", b"", b"XIT 1", b"12\r", b"\n"), to) == 112
+    assert (
+        perform.show_console(Said(b"a\r\nEMBER E", b"", b"XIT 1", b"12\r", b"\n"), to)
+        == 112
+    )
     assert to.getvalue() == "a\nEMBER EXIT 112\n"
 
 
 def test_a_console_ends_with_the_wire_or_the_person():
     with pytest.raises(WireGoneError):
-        monitor.show(Said(b"a"), io.StringIO())
-    assert monitor.show(Said(b"\xff", end=KeyboardInterrupt()), io.StringIO()) == 0
+        perform.show_console(Said(b"a"), io.StringIO())
+    assert (
+        perform.show_console(Said(b"\xff", end=KeyboardInterrupt()), io.StringIO()) == 0
+    )
 
 
 def test_a_port_is_taken_when_it_is_the_only_one(monkeypatch):
@@ -40,13 +45,13 @@ def test_a_port_is_taken_when_it_is_the_only_one(monkeypatch):
     ports = []
     monkeypatch.setattr(probes, "ports", lambda: ports)
     with pytest.raises(UsageError, match="no serial ports are connected"):
-        monitor.connect(board, None, None)
+        perform.connect_console(board, None, None)
     ports.append(probes.Connected("port", "/dev/nowhere", "ST-LINK", ()))
     with pytest.raises(SdkError, match="no port /dev/nowhere"):
-        monitor.connect(board, None, None)
+        perform.connect_console(board, None, None)
     ports.append(probes.Connected("port", "/dev/nothing", "ST-LINK", ()))
     with pytest.raises(UsageError, match="2 serial ports are connected"):
-        monitor.connect(board, None, None)
+        perform.connect_console(board, None, None)
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ SOFTMAX(log_softmax)
 """
 SOURCES = [
     *(f"elementwise/{name}_neon.c" for name in MAPS if not name.startswith("gelu")),
-    *("engine/fours_neon.c", "engine/half.c", "engine/mathf_erf.c"),
+    *("engine/neon/fours_neon.c", "engine/half.c", "engine/mathf_erf.c"),
     *("engine/mathf_exp.c", "norm/layer_norm_f16.c", "norm/layer_norm_f32.c"),
     *("norm/layer_norm_neon.c", "engine/mathf_log.c"),
     *(f"reduction/{name}{variant}.c" for name in SOFTMAX for variant in VARIANTS),

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import committed_cases
 import numpy as np
 import pytest
 
@@ -47,7 +48,9 @@ def test_source_entry_and_case(tree: Path) -> None:
     added, *others = library.read(tree / "kernels").backends
     assert added == {"id": "AdderBackend", "source": "adder"}
     assert others == list(before)
-    case = tree / "tests" / "conformance" / "numpy" / "adder"
+    case = tree / "case"
+    case.mkdir()
+    committed_cases.run(tree / "tests" / "ops" / "numpy" / "adder.py", case)
     (run,) = cases.read(cases.Found("adder", case)).runs
     (output,) = run.outputs
     first, second = (np.load(case / f"in{index}.npy") for index in range(2))
@@ -80,7 +83,11 @@ def test_what_is_refused(
 @pytest.mark.long
 def test_it_runs_on_the_host_and_on_a_cortex_m4(tmp_path: Path) -> None:
     tree = tmp_path / "checkout"
-    skipped = shutil.ignore_patterns(".git", ".venv", "cases", "docs", "__pycache__")
+
+    def skipped(folder: str, names: list[str]) -> set[str]:
+        top = {".git", ".venv", "build", "docs"} if Path(folder) == ROOT else set()
+        return {*top, "__pycache__"} & set(names)
+
     shutil.copytree(ROOT, tree, ignore=skipped)
     environment = {**os.environ, "PYTHONPATH": str(tree / "sdk")}
 
@@ -92,6 +99,5 @@ def test_it_runs_on_the_host_and_on_a_cortex_m4(tmp_path: Path) -> None:
         ).stdout
 
     done("tools/new_backend.py", "adder")
-    case = "tests/conformance/numpy/adder"
     for board in ("host", "mps2-an386"):
-        assert "1 passed" in done("-m", "ember", "test", case, "--board", board)
+        assert "1 passed" in done("tools/cases", "adder", "--board", board)

@@ -13,7 +13,8 @@ import pytest
 from ember import cli
 from ember.errors import SdkError
 from ember.plan import offsets
-from ember.plan.offsets import Buffer, csv_file, placement
+from ember.plan.offsets import buffers
+from ember.plan.offsets.buffers import Buffer
 
 
 def alive(size: int, first: int, end: int, **more: int) -> Buffer:
@@ -133,7 +134,7 @@ def hard_tables() -> list[list[Buffer]]:
     if folder is None:
         return [hard(seed, 150) for seed in (1, 3, 4, 5, 6)] + [hard(4, 220)]
     tables = sorted(Path(folder).glob("*.csv"))
-    return [list(csv_file.read(table).values()) for table in tables]
+    return [list(buffers.read_csv(table).values()) for table in tables]
 
 
 @pytest.mark.slow
@@ -142,7 +143,7 @@ def test_a_hard_table_is_placed_within_its_capacity(buffers: list[Buffer]) -> No
     by_orders = offsets.place(buffers, 4 * CAPACITY).height
     assert by_orders > 1.05 * offsets.lower_bound(buffers)  # else it is not hard
     with pace.within(10.0):
-        placed = offsets.place(buffers, CAPACITY, placement.MANY_STEPS)
+        placed = offsets.place(buffers, CAPACITY, offsets.MANY_STEPS)
     assert placed.height <= CAPACITY
     assert offsets.overlap(buffers, placed.offsets) is None
 
@@ -175,8 +176,8 @@ def test_the_same_problem_gives_the_same_plan() -> None:
 def test_a_table_is_read(tmp_path: Path) -> None:
     table = tmp_path / "a.csv"
     table.write_text("id,lower,upper,size\na,0,10,4\nb,10,90,6\nc,5,12,3\n")
-    read = csv_file.read(table)
-    placed = offsets.place(list(read.values()), None, placement.MANY_STEPS)
+    read = buffers.read_csv(table)
+    placed = offsets.place(list(read.values()), None, offsets.MANY_STEPS)
     assert list(read) == ["a", "b", "c"]
     assert placed.height == 9
 
@@ -196,7 +197,7 @@ def test_a_bad_table_is_refused(tmp_path: Path, text: str, says: str) -> None:
     table = tmp_path / "bad.csv"
     table.write_text(text)
     with pytest.raises(SdkError, match=says):
-        csv_file.read(table)
+        buffers.read_csv(table)
 
 
 def test_the_command_says_whether_a_table_fits(

@@ -9,15 +9,25 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import committed
 import pytest
 import yaml
+from committed_cases import path_of
 
-from ember import cli
+from ember import cli, program
 from ember.kernels import opinfo
-from ember.kernels.rules import Rules
+from ember.select.rules import Rules
 
-CASES = Path(__file__).parents[2] / "cases"
-GRU = CASES / "model_gru_small" / "model.pte"
+ROOT = Path(__file__).parents[3]
+GRU = path_of("model_gru_small")
+
+
+def exported(folder: Path, name: str = "model_gru_small") -> Path:
+    """The program of a case."""
+    file = folder / name / "model.pte"
+    file.parent.mkdir()
+    file.write_bytes(program.write(committed.program_of(name)))
+    return file
 
 
 def select(*words: object, code: int = 0) -> None:
@@ -33,7 +43,8 @@ def loaded(path: Path) -> dict[str, Any]:
 def test_same_as_executorch_writes(
     name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(CASES)
+    monkeypatch.chdir(tmp_path)
+    exported(tmp_path, name)
     select(f"{name}/model.pte", "-o", tmp_path / "ours.yaml")
     theirs = loaded(data / "op_info" / f"{name}.yaml")
     assert loaded(tmp_path / "ours.yaml") == theirs
@@ -85,14 +96,15 @@ def test_both_ways_with_the_tools_of_executorch(tmp_path: Path) -> None:
         subprocess.run(command, check=True, capture_output=True)
 
     theirs, ours = tmp_path / "theirs.yaml", tmp_path / "ours.yaml"
-    run("gen_oplist", "--output_path", theirs, "--model_file_path", GRU)
-    select(GRU, "-o", ours)
+    gru = exported(tmp_path)
+    run("gen_oplist", "--output_path", theirs, "--model_file_path", gru)
+    select(gru, "-o", ours)
     assert loaded(ours) == loaded(theirs)
     select("--ops-yaml", theirs, "-o", tmp_path / "again.yaml")
     assert loaded(tmp_path / "again.yaml") == loaded(theirs)
 
     other = tmp_path / "other.yaml"
-    select(CASES / "op_index_put", "--ops", "mm.out", "-o", other)
+    select(exported(tmp_path, "op_index_put"), "--ops", "mm.out", "-o", other)
     (tmp_path / "list").write_text(f"{ours}\n{other}\n")
     merged = tmp_path / "merged"
     merged.mkdir()
@@ -108,7 +120,7 @@ def test_both_ways_with_the_tools_of_executorch(tmp_path: Path) -> None:
 
     portable = Path(str(find_spec("executorch").submodule_search_locations[0]))  # type: ignore[union-attr,index]
     functions = portable / "kernels" / "portable" / "functions.yaml"
-    own = CASES.parents[1] / "examples" / "custom_op" / "kernels" / "kernels.yaml"
+    own = ROOT / "examples" / "custom_op" / "kernels" / "kernels.yaml"
     options = ("--functions-yaml-path", functions, "--fallback-yaml-path", own)
     run("merge_yaml", *options, "--output_dir", merged)
     offered = opinfo.read(merged / "merged.yaml").operators

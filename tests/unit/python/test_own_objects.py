@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ember import boards, kept, paths
-from ember.toolchain import libraries, own_objects
-from ember.toolchain.libraries import Libraries
+from ember.toolchain import compiler, libraries
+from ember.toolchain.compiler import Libraries
 
 HEADER = '#include "ember/status.h"\nenum { ANSWER = 42 };\n'
 SOURCE = '#include "made.h"\nextern const int answer;\nconst int answer = ANSWER;\n'
@@ -21,13 +21,13 @@ class Compilers:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sources: list[str] = []
-        run = libraries.run
+        run = compiler.run
 
-        def counted(words: Sequence[str], what: str, folder: Path) -> None:
+        def counted(words: Sequence[str], what: str, folder: Path) -> str:
             self.sources.append(Path(words[words.index("-c") + 1]).name)
-            run(words, what, folder)
+            return run(words, what, folder)
 
-        monkeypatch.setattr(libraries, "run", counted)
+        monkeypatch.setattr(compiler, "run", counted)
 
     def started(self) -> list[str]:
         sources, self.sources = self.sources, []
@@ -102,13 +102,13 @@ def test_headers_of_the_runtime_are_seen(
     source.write_text("int one;\n")
     header.write_text("enum { A };\n")
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    before = own_objects.place(made.folder, source, [])
+    before = compiler.object_place(made.folder, source, [])
     header.write_text("enum { B };\n")
-    own_objects._headers_of_runtime.cache_clear()
-    after = own_objects.place(made.folder, source, [])
+    compiler._headers_of_runtime.cache_clear()
+    after = compiler.object_place(made.folder, source, [])
     assert after != before
-    assert own_objects.place(made.folder, source, ["-DA"]) != after
-    own_objects._headers_of_runtime.cache_clear()
+    assert compiler.object_place(made.folder, source, ["-DA"]) != after
+    compiler._headers_of_runtime.cache_clear()
 
 
 def test_files_of_users_are_compiled_each_time(
@@ -125,7 +125,7 @@ def test_files_of_users_are_compiled_each_time(
 def test_old_objects_are_forgotten(
     made: Libraries, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_objects, "_KEPT", 2)
+    monkeypatch.setattr(compiler, "_KEPT", 2)
     monkeypatch.setattr(kept, "_IN_USE_S", 0)
     for number in range(3):
         (package / "made.h").write_text(HEADER.replace("42", str(number)))

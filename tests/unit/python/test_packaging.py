@@ -6,6 +6,7 @@ import configparser
 import json
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 import zipfile
 from pathlib import Path
@@ -13,9 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ember import __version__, boards, build, cli
+from ember import __version__, boards, cli
 from ember.boards import Board
 from ember.errors import SdkError
+from ember.firmware import Options
 from ember.packaging import manifests, new, platformio, sources
 
 DATA = Path(__file__).parent / "data"
@@ -27,7 +29,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A package of every kind."""
     folder = tmp_path_factory.mktemp("package")
     board = boards.load("mps2-an386")
-    files = sources.write([DATA / "add.pte"], board, folder, build.Options())
+    files = sources.write([DATA / "add.pte"], board, folder, Options())
     manifests.write(folder, list(manifests.KINDS), files)
     return folder
 
@@ -201,7 +203,7 @@ def test_a_pack_is_of_its_model_and_day(
     folder = tmp_path / "out"
     board = boards.load("mps2-an386")
     models = [tmp_path / "my net 2.pte"]
-    files = sources.write(models, board, folder, build.Options())
+    files = sources.write(models, board, folder, Options())
     manifests.write(folder, ["cmsis-pack"], files)
     (archive,) = folder.glob("*.pack")
     assert archive.name == f"Ember.my_net_2.{__version__}.pack"
@@ -215,7 +217,7 @@ def test_a_pack_is_of_its_model_and_day(
 
 def test_packages_are_the_same_twice(package: Path, tmp_path: Path) -> None:
     board = boards.load("mps2-an386")
-    files = sources.write([DATA / "add.pte"], board, tmp_path, build.Options())
+    files = sources.write([DATA / "add.pte"], board, tmp_path, Options())
     manifests.write(tmp_path, list(manifests.KINDS), files)
     for one in package.rglob("*"):
         if one.is_file():
@@ -339,33 +341,18 @@ def test_the_page_compiles(package: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("board", "name", "fpu"),
-    [
-        ("nucleo-f446re", "nucleo_f446re", "CONFIG_FPU=y"),
-        ("mps2-an385", "mps2/an385", "# the core has no floating-point unit"),
-        ("netduinoplus2", "BOARD", "CONFIG_FPU=y"),
-    ],
+    ("program", "status"),
+    [("exec sleep 2", None), ("while :; do :; done", "was still running after")],
 )
-def test_a_project_for_zephyr(
-    board: str, name: str, fpu: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_the_time_of_a_busy_computer_is_not_the_emulators(
+    program: str, status: str | None, tmp_path: Path
 ) -> None:
-    words = new.create(tmp_path / "app", "zephyr", board, DATA / "add.pte")
-    assert words == (f"west build -b {name}",)
-    assert fpu in (tmp_path / "app/prj.conf").read_text().splitlines()
-    sample = yaml.safe_load((tmp_path / "app/sample.yaml").read_text())
-    assert sample["tests"]["ember.app"]["platform_allow"] == [name]
-    assert ("does not know what Zephyr calls" in capsys.readouterr().err) == (
-        name == "BOARD"
-    )
-
-
-def test_a_project_says_what_pio_lacks(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr(new, "_has_platformio", lambda: False)
-    new.create(tmp_path / "app", "platformio", "mps2-an386", DATA / "add.pte")
-    said = capsys.readouterr().err
-    assert "PlatformIO is not installed" in said
-    assert "pip install platformio scons" in said
+    script = tmp_path / "run.py"
+    script.write_text((ROOT / "platformio" / "platform" / "run.py").read_text())
+    (tmp_path / "boards").mkdir()
+    facts = {"emulator": ["sh", "-c", program], "timeout_s": 0.3}
+    (tmp_path / "boards" / "any.json").write_text(json.dumps({"ember": facts}))
+    words = [sys.executable, script, "any", "none"]
+    done = subprocess.run(words, check=False, capture_output=True, text=True)
+    assert (done.returncode == 0) == (status is None)
+    assert (status or "") in done.stderr

@@ -10,18 +10,25 @@ import numpy as np
 import pytest
 from row_networks import mobilenet_v1, resnet_like
 from row_programs import Network
-from small_programs import here
+from small_programs import KNOWN, here
 
 from ember import boards
-from ember.build import choosing, jobs
+from ember.firmware import jobs
+from ember.firmware.pipeline import Pipeline
 from ember.model import Model
-from ember.plan import trim
 from ember.plan.passes import Rows
 from ember.plan.passes.execute import Executable, compare, scenarios
+from ember.plan.replan import trimmed
 from ember.program import Program, types
-from ember.select import packed_convolutions, quads, selection, winograd
-from ember.select.packed_convolutions import Form
-from ember.select.quads import packed_weights
+from ember.select import selection
+from ember.select.packed import (
+    QUADS,
+    Form,
+    packed_weights,
+    transformed,
+    with_packed,
+)
+from ember.select.packed import WINOGRAD as WINOGRAD_FORM
 from ember.select.resolve import Call, MethodNeeds
 from ember.toolchain.libraries import Optimize
 
@@ -33,9 +40,7 @@ def names(program: Program) -> list[str]:
     return [name for _, name, _ in program.methods[0].kernel_calls()]
 
 
-def packed(
-    program: Program, but: Collection[int] = (), form: Form = quads.FORM
-) -> Program:
+def packed(program: Program, but: Collection[int] = (), form: Form = QUADS) -> Program:
     """As where the kernel for DSP instructions is chosen for all calls `but` some."""
     calls = tuple(
         Call(index, "quantized_conv2d_dsp", True, 0, 0, False, False, "")
@@ -43,8 +48,8 @@ def packed(
         if name == PLAIN and index not in but
     )
     need = MethodNeeds(0, calls, (), 0, 0, 0, False)
-    after = packed_convolutions.packed(program, [need], form)
-    return program if after is program else trim.trimmed(after)
+    after = with_packed(program, [need], form, KNOWN)
+    return program if after is program else trimmed(after)
 
 
 def network(filters: int = 8, kernel: int = 3, channels: int = 4) -> Program:
@@ -125,7 +130,7 @@ def test_sums_that_are_shifted_little_stay_plain() -> None:
 def test_calls_that_run_row_by_row_are_packed_too(by_rows: Rows) -> None:
     options = jobs.Options(rows=by_rows)
     job = jobs.make([resnet_like()], boards.load("mps2-an386"), options, None)
-    (chosen,) = choosing.choose(job)
+    (chosen,) = Pipeline(job).chosen
     assert chosen.model.has_rows == (by_rows == "smallest")
     assert PACKED in names(chosen.model.program)
     assert PLAIN not in names(chosen.model.program)
@@ -139,7 +144,7 @@ def test_the_core_decides(board: str, operator: str) -> None:
     methods = model.program.methods
     target = boards.load(board)
     chosen = selection.choose(model.program, model.content, [], target, methods, "net")
-    after = names(packed_convolutions.packed(model.program, chosen.needs, quads.FORM))
+    after = names(with_packed(model.program, chosen.needs, QUADS, KNOWN))
     assert operator in after
     assert {PLAIN, PACKED} - {operator} - set(after)
 
@@ -151,7 +156,7 @@ def test_transformed_filters_give_the_sums_of_the_taps() -> None:
     random = np.random.default_rng(2)
     weights = random.integers(-128, 128, (4, 3, 3, 8), np.int8)
     elements = random.integers(-255, 256, (4, 4, 8))
-    made = winograd.transformed(weights).reshape(2, 16, 2, 2, 2, 2)
+    made = transformed(weights).reshape(2, 16, 2, 2, 2, 2)
     # (pair, position, four, even or odd, filter, of two) -> (filter, position, channel)
     filters = made.transpose(0, 4, 1, 2, 5, 3).reshape(4, 4, 4, 8).astype(np.int64)
     b = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
@@ -170,19 +175,19 @@ def test_transformed_filters_give_the_sums_of_the_taps() -> None:
 )
 def test_layers_that_stay(filters: int, kernel: int, channels: int) -> None:
     before = network(filters, kernel, channels)
-    assert packed(before, form=winograd.FORM) is before
+    assert packed(before, form=WINOGRAD_FORM) is before
 
 
 def test_steps_and_small_outputs_stay() -> None:
     net = Network(3, (1, 8, 6, 5))
     before = net.model(net.conv(net.conv(net.input, 8, 3, 2), 8, 3)).program
-    assert packed(before, form=winograd.FORM) is before
+    assert packed(before, form=WINOGRAD_FORM) is before
 
 
 def test_winograd_gives_the_same_bits() -> None:
     net = Network(3, (1, 8, 6, 5))
     model = net.model(net.conv(net.conv(net.input, 16, 3, padding=2), 6, 3))
-    after = packed(model.program, form=winograd.FORM)
+    after = packed(model.program, form=WINOGRAD_FORM)
     assert names(after) == [WINOGRAD, WINOGRAD]
     old, new = Executable(model.program, model.content), Executable.of(after)
     assert compare(here(), old, new, scenarios(model)) == "same"
@@ -194,6 +199,6 @@ def test_speed_is_asked_for(optimize: Optimize, first: str) -> None:
     model = net.model(net.conv(net.conv(net.input, 16, 3), 8, 1))
     options = jobs.Options(optimize=optimize)
     job = jobs.make([model], boards.load("mps2-an386"), options, None)
-    (chosen,) = choosing.choose(job)
+    (chosen,) = Pipeline(job).chosen
     after = names(chosen.model.program)
     assert after == [first, PACKED if optimize == "speed" else PLAIN]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import pytest
 from html_pages import Page, needs_nothing
 
 from ember import cli
-from ember.cli.reports import damage, pages
-from ember.cli.reports.pages import compare, roofline
+from ember.cli import export
+from ember.cli.reports import pages
+from ember.cli.reports.pages import compare, plan, profile
 from ember.cli.reports.pages import profile as profile_page
 
 NASTY = '</script><img src="x">\u202e&'
@@ -160,7 +162,7 @@ def test_a_roofline_has_each_node_where_it_belongs() -> None:
     facts = made(row("a", 0, 1000, 2000), row("b", 1, 500, 50), row("c", 2, 100))
     roof = {"instruction": {"macs": {"float32": 4.0, "int8": 16.0}}}
     facts["details"] = {"roof": roof, "values": {}}
-    picture = "".join(roofline.of(facts, facts["nodes"], {"a": 0, "b": 1, "c": 2}))
+    picture = "".join(profile.roofline(facts, facts["nodes"], {"a": 0, "b": 1, "c": 2}))
     page = Page(picture.replace('href="#', 'name="'))
     dots = [given for tag, given in page.elements if tag == "circle"]
     # 20 MACs per byte, 2 per instruction; 0.5 per byte, 0.1 per instruction.
@@ -170,10 +172,23 @@ def test_a_roofline_has_each_node_where_it_belongs() -> None:
     roofs = [given for tag, given in page.elements if given.get("class") == "roof"]
     assert len(roofs) == 2  # without bytes in an instruction, no slopes
     assert all(float(given["y1"]) < float(dots[0]["cy"]) for given in roofs)
-    assert not list(roofline.of(made(row("c", 0, 1)), [row("c", 0, 1)], {"c": 0}))
+    assert not list(profile.roofline(made(row("c", 0, 1)), [row("c", 0, 1)], {"c": 0}))
 
 
 # ---- two of them ---------------------------------------------------------------------
+
+
+def test_names_of_profiles_are_only_text() -> None:
+    facts = made(row(NASTY, 0, 900, 90), row("b", 1, 100), model=NASTY, board=NASTY)
+    facts["unit"] = NASTY
+    changes = {NASTY: {NASTY: [1, 2]}}
+    for text in (
+        profile_page.of(facts),
+        compare.of_profiles((NASTY, NASTY), facts, made(model="x")),
+        compare.of_sizes((NASTY, NASTY), changes, {NASTY: [NASTY, "b"]}),
+    ):
+        assert not [tag for tag, _ in Page(text).elements if tag == "img"]
+        assert needs_nothing(text)
 
 
 def test_two_profiles_on_a_page() -> None:
@@ -194,6 +209,26 @@ def test_two_profiles_on_a_page() -> None:
     assert "x.json: net on mps2-an386" in page.text
 
 
+def test_options_that_differ_come_first() -> None:
+    sides = [
+        made(row("a", 0, 900), options={"--optimize": how, "Ember": "1"})
+        for how in ("size", "speed")
+    ]
+    page = Page(compare.of_profiles(("x", "y"), *sides))
+    assert page.tables[0].rows == [["--optimize", "size", "speed"]]
+    same = Page(compare.of_profiles(("x", "y"), sides[0], sides[0]))
+    assert "What differs" not in same.text
+    older = Page(compare.of_profiles(("x", "y"), made(row("a", 0, 9)), sides[0]))
+    assert "What differs" not in older.text
+
+
+def test_a_bar_is_as_long_as_its_change() -> None:
+    changes = {"firmware": {"total": [10_000, 9_996], "new": [0, 5], "half": [10, 5]}}
+    text = compare.of_sizes(("one", "two"), changes, {})
+    widths = re.findall(r'<i class="bar \w+" style="width:([\d.]+)%">', text)
+    assert sorted(map(float, widths)) == [0.04, 50.0, 100.0]
+
+
 def test_instructions_are_not_compared_with_cycles() -> None:
     cycles = {"cycles": 5000, "board_cycles": 6000}
     before = made(row("a", 0, 800))
@@ -207,12 +242,12 @@ def test_instructions_are_not_compared_with_cycles() -> None:
 
 def test_sizes_of_two_builds() -> None:
     changes = {"firmware": {"code": [100, 90]}, "operators": {"aten::add.out": [0, 5]}}
-    page = Page(compare.of_sizes(("one", "two"), changes))
+    page = Page(compare.of_sizes(("one", "two"), changes, {}))
     assert [table.rows[0][:4] for table in page.tables] == [
         ["code", "100", "90", "-10"],
         ["aten::add.out", "0", "5", "+5"],
     ]
-    same = compare.of_sizes(("one", "two"), {"firmware": {}, "operators": {}})
+    same = compare.of_sizes(("one", "two"), {"firmware": {}, "operators": {}}, {})
     assert "The two builds have the same sizes." in Page(same).text
 
 
@@ -279,10 +314,71 @@ def test_the_report_of_quantising_is_such_a_page() -> None:
     facts = {
         "samples": 3, "output_snr_db": 33.3, "accuracy": accuracy, "layers": [layer]
     }  # fmt: skip
-    text = damage._page("net", facts)
+    text = export._page("net", facts)
     assert needs_nothing(text)
     page = Page(text)
     assert page.tables[0].rows[0][2:] == [
         "exact", "20.0", "1.23%", "50%", "", "this; that"
     ]  # fmt: skip
     assert "90.00% in float, 85.00% quantised" in page.text
+
+
+# ---- what is seen --------------------------------------------------------------------
+
+
+def occupied(**memory: Any) -> str:
+    tensor = {
+        "name": "input 0",
+        "type": "int8[600]",
+        "values": [0],
+        "memory": 2,
+        "offset": 0,
+        "bytes": 600,
+        "state": False,
+        "alive": [[-1, 0]],
+    }
+    method = {"instructions": ["aten::add.out"], "tensors": [tensor]}
+    facts = {"id": 2, "bytes": 600, "alive": [600, 600, 0]} | memory
+    parts = [*plan.picture(method, facts), plan.tensor_rows(method, facts)]
+    return pages.page("x", parts)
+
+
+def test_a_memory_has_its_name_and_its_capacity() -> None:
+    text = occupied(memory="dtcm", capacity=1024)
+    assert 'class="capacity"' in text
+    assert "dtcm: 1,024 bytes" in text
+    assert (
+        Page(text).tables[0].caption.startswith("Tensors of planned memory 2 in dtcm")
+    )
+    far = occupied(memory="dtcm", capacity=65536)
+    assert 'class="capacity"' not in far  # a line far above
+    assert "dtcm: 65,536 bytes, 109 times as many as planned here" in far
+    over = occupied(memory="dtcm", capacity=512)
+    assert 'class="capacity"' in over and "dtcm: 512 bytes<" in over
+    unknown = occupied(memory=None, capacity=None)
+    assert 'class="capacity"' not in unknown and "None" not in Page(unknown).text
+
+
+def test_colours_are_explained() -> None:
+    text = profile_page.of(made(row("a", 0, 900), row("b", 1, 100)))
+    legend = text.partition('<p class="legend">')[2].partition("</p>")[0]
+    assert Page(f"<p>{legend}</p>").text.split() == ["a", "b"]
+    assert legend.count(pages.hue(1)) == 1
+    many = pages.legend([str(number) for number in range(40)])
+    assert many.count("swatch") == 12 and "and 28 more" in many
+    tensor = occupied().partition("<tbody>")[2]
+    assert pages.hue(0) in tensor
+
+
+def test_verdicts_stand_before_what_a_narrow_screen_cuts() -> None:
+    rows = [row("a", 0, 900, macs=90), row("b", 1, 100, macs=9)]
+    details = {"least": [45.0, 45.0], "memories": [], "values": {}, "nodes": []}
+    facts = made(*rows, details=None)
+    heads = Page(profile_page.of(facts)).tables[1].heads
+    assert heads[:4] == ["node", "operator", "share", "instructions"]
+    assert heads[-1] == "kernel"
+    columns = profile_page._nodes(facts | {"details": details}, rows)
+    heads = (
+        Page(pages.page("x", columns).replace("<a href", "<a class")).tables[0].heads
+    )
+    assert heads[:3] == ["node", "operator", "of the limit"]

@@ -11,21 +11,21 @@ from benchmarks.hvx_layers import Convolution
 from panel_programs import LAYERS, needs, packed
 from row_networks import mobilenet_v1
 from row_programs import Network, random_network
-from small_programs import here
+from small_programs import KNOWN, here
 
 from ember import boards, program
-from ember.kernels.rules import Rules
 from ember.model import Model
 from ember.plan.passes.execute import Executable, Verdict, compare, scenarios
 from ember.program import Method, Program, types
-from ember.select import cadence_panels, panel_layout, panels
+from ember.select import panel_layers, prepack
+from ember.select.rules import Rules
 
 DEPTHWISE = "cortex_m::quantized_depthwise_conv2d.out"
 
 
 def panel_calls(method: Method) -> list[types.KernelCall]:
-    names = {operator.full_name for operator, _ in panels.KERNELS.values()}
-    names |= {cadence_panels.CONV.full_name, cadence_panels.DEPTHWISE.full_name}
+    names = {operator.full_name for operator, _ in prepack.KERNELS.values()}
+    names |= {panel_layers.CONV.full_name, panel_layers.DEPTHWISE.full_name}
     return [call for _, name, call in method.kernel_calls() if name in names]
 
 
@@ -38,7 +38,9 @@ def test_random_networks_give_the_same_bits() -> None:
     count = 0
     for seed in range(24):
         model = random_network(seed)
-        after = panels.packed(model.program, needs(model.program), panels.KERNELS)
+        after = prepack.with_panels(
+            model.program, needs(model.program), prepack.KERNELS, KNOWN
+        )
         if after is not None:
             count += len(panel_calls(after.methods[0]))
             assert verdict(model, after) == "same", seed
@@ -88,18 +90,18 @@ def test_panels_lie_at_multiples_of_a_vector() -> None:
     read = program.parse(content, "made")
     found = [bytes(constant) for constant in read.constants if len(constant) >= 1000]
     assert len(found) >= 13
-    assert {content.index(constant) % panel_layout.ALIGN for constant in found} == {0}
+    assert {content.index(constant) % panel_layers.ALIGN for constant in found} == {0}
 
 
 def test_an_operator_that_is_pinned_stays() -> None:
     rules = Rules(pins={DEPTHWISE: "quantized_depthwise_conv2d_hvx"})
     board = boards.load("hexagon-v68")
-    left = panels.kernels(rules.allowed(board), rules.pins)
-    assert left == {"quantized_conv2d_hvx", *cadence_panels.KERNELS}
+    left = prepack.panel_kernels(rules.allowed(board), rules.pins)
+    assert left == {"quantized_conv2d_hvx", *panel_layers.KERNELS}
     none = boards.load("mps3-an547")
-    assert panels.kernels(Rules().allowed(none), {}) == set()
+    assert prepack.panel_kernels(Rules().allowed(none), {}) == set()
     model = mobilenet_v1(0.25, 32)
-    after = panels.packed(model.program, needs(model.program), left)
+    after = prepack.with_panels(model.program, needs(model.program), left, KNOWN)
     assert after is not None
     assert len(panel_calls(after.methods[0])) == 13
     names = [name for _, name, _ in after.methods[0].kernel_calls()]
@@ -116,12 +118,14 @@ def test_weights_that_another_call_reads_stay() -> None:
     args = (second.args[0], weights, *second.args[2:])
     net.calls[1] = replace(second, args=args)
     model = net.model(net.calls[0].args[-1], other)  # type: ignore[union-attr]
-    both = panels.packed(model.program, needs(model.program), panels.KERNELS)
+    both = prepack.with_panels(
+        model.program, needs(model.program), prepack.KERNELS, KNOWN
+    )
     assert both is not None
     assert len(panel_calls(both.methods[0])) == 2
     (need,) = needs(model.program)
     one = replace(need, calls=need.calls[:1])
-    assert panels.packed(model.program, [one], panels.KERNELS) is None
+    assert prepack.with_panels(model.program, [one], prepack.KERNELS, KNOWN) is None
 
 
 def test_calls_that_may_change_stay() -> None:
@@ -129,7 +133,9 @@ def test_calls_that_may_change_stay() -> None:
     (need,) = needs(model.program)
     calls = tuple(replace(call, volatile=True) for call in need.calls)
     assert (
-        panels.packed(model.program, [replace(need, calls=calls)], panels.KERNELS)
+        prepack.with_panels(
+            model.program, [replace(need, calls=calls)], prepack.KERNELS, KNOWN
+        )
         is None
     )
 
@@ -146,7 +152,7 @@ def test_panels_that_do_not_fit_are_refused(name: str, kind: str) -> None:
     assert isinstance(tensor, types.Tensor)
     content = bytearray(constants[tensor.data_index])
     if kind == "short":
-        size = tensor.numel - panel_layout.ALIGN
+        size = tensor.numel - panel_layers.ALIGN
         values[call.args[1]] = replace(tensor, sizes=(size,))
         del content[size:]
     elif kind == "layout":
@@ -156,7 +162,7 @@ def test_panels_that_do_not_fit_are_refused(name: str, kind: str) -> None:
         assert isinstance(period, types.Int)
         # Five numbers of 4 bytes for each weight of a tap are last.
         numbers = tensor.numel - 20 * period.value if name == "depthwise" else 0
-        at = numbers + 2 * panel_layout.ALIGN
+        at = numbers + 2 * panel_layers.ALIGN
         content[at : at + 4] = (1).to_bytes(4, "little")
     constants[tensor.data_index] = bytes(content)
     damaged = replace(
@@ -191,8 +197,8 @@ def test_groups_and_short_rows_of_cadence_stay(left: Convolution, last: bool) ->
 def test_an_operator_of_cadence_that_is_pinned_stays() -> None:
     pins = {"cadence::quantized_conv2d_nhwc.per_tensor_out": "cadence_conv_nhwc"}
     allowed = Rules().allowed(boards.load("hexagon-v68"))
-    assert cadence_panels.kernels(allowed, pins) == set()
-    assert cadence_panels.kernels(allowed, {}) == set(cadence_panels.KERNELS)
+    assert panel_layers.kernels(allowed, pins) == set()
+    assert panel_layers.kernels(allowed, {}) == set(panel_layers.KERNELS)
 
 
 @pytest.mark.parametrize("index", [8, 9])

@@ -7,15 +7,15 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from committed_cases import path_of
 
-from ember import boards, build, cases, kernels, paths
-from ember.build import firmware, runner
+from ember import boards, cases, kernels, paths
+from ember.firmware import build, linking, runner
 from ember.run import testing
-from ember.toolchain import elf, libraries, parts
-from ember.toolchain.libraries import Libraries
-from ember.toolchain.objects import Archive
+from ember.toolchain import compiler, elf, libraries, parts
+from ember.toolchain.compiler import Libraries
+from ember.toolchain.elf import Archive
 
-CASES = paths.root() / "tests" / "cases"
 DIGITS = paths.root() / "examples" / "models" / "digits" / "digits.pte"
 
 
@@ -30,7 +30,7 @@ def without_kernels(whole: Libraries, tmp_path: Path) -> Libraries:
     folder = tmp_path / whole.folder.name
     folder.mkdir()
     archives = tuple(
-        folder / path.name if path.name in libraries.PARTS else path
+        folder / path.name if path.name in compiler.PARTS else path
         for path in whole.archives
     )
     return replace(whole, folder=folder, archives=archives)
@@ -39,14 +39,14 @@ def without_kernels(whole: Libraries, tmp_path: Path) -> Libraries:
 def test_same_firmware(
     whole: Libraries, without_kernels: Libraries, tmp_path: Path
 ) -> None:
-    built = build.build(DIGITS, "host", out=tmp_path / "built")
-    (methods,) = built.chosen
-    sources = firmware.Sources(built.folder / "4-package", methods, None)
+    built = build(DIGITS, "host", out=tmp_path / "built")
+    (methods,) = built.all_methods
+    sources = linking.Sources(built.folder / "4-package", methods, None)
     compiled = sources.compile(whole, tmp_path)
     contents = []
     for made in (whole, without_kernels):
         elf_file = tmp_path / "firmware.elf"
-        firmware.objects(made, compiled).link(elf_file, None)
+        linking.link_inputs(made, compiled).link(elf_file, None)
         contents.append(elf_file.read_bytes())
     assert contents[0] == contents[1]
     part = parts.of(without_kernels, compiled)
@@ -61,10 +61,12 @@ def test_same_firmware(
 def test_a_runner_has_the_kernels_of_its_cases(
     without_kernels: Libraries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given = SimpleNamespace(build=lambda *_, **__: without_kernels)
+    given = SimpleNamespace(
+        build=lambda *_, **__: without_kernels, user_objects=libraries.user_objects
+    )
     monkeypatch.setattr(runner, "libraries", given)
     host = boards.load("host")
-    found = [one for one in cases.find([CASES]) if one.name == "op_add"]
+    found = cases.find([path_of("op_add")])
     firmware_file = runner.for_programs(
         host, [cases.read(one).program for one in found]
     )
@@ -116,7 +118,7 @@ def _calls(made: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
     symbols that it defines, and those that it needs."""
     found: dict[Path, tuple[set[str], set[str]]] = {}
     for path in made.archives:
-        if path.name not in libraries.PARTS:
+        if path.name not in compiler.PARTS:
             continue
         archive = Archive(path)
         for place, source in zip(archive.places, made.sources(path.stem), strict=True):

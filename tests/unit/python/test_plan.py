@@ -11,9 +11,9 @@ import pytest
 from lending import unplanned
 
 from ember import boards, cli, model
-from ember.build import pack
-from ember.build.pack import code, edges, image
 from ember.errors import SdkError
+from ember.firmware import pack
+from ember.firmware.pack import code, part
 from ember.plan import regions as plan
 from ember.plan.improved import Improved
 from ember.select import selection
@@ -113,7 +113,7 @@ def test_generated_c_names_every_size(data: Path) -> None:
     assert "#define EMBER_TEMP_BYTES 64 // ram" in header
     text = code.model_data(pack.Part(one, made, changing=False))
     assert 'section(".ember_arena.ram.forward_arena")' in text
-    assert ".balign" in image.assembly(pack.Part(one, made, changing=False))
+    assert ".balign" in part.assembly(pack.Part(one, made, changing=False))
 
 
 def test_a_source_file_may_have_headers_of_several_models(tmp_path: Path) -> None:
@@ -133,4 +133,4 @@ int other[EMBER_JUDGE_MODEL_BYTES != EMBER_MODEL_BYTES ? 1 : -1];
 
 
 def test_method_names_are_escaped() -> None:
-    assert edges.c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'
+    assert code.c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import committed
 import pytest
+from committed_cases import matching, path_of
 
 from ember import boards, cases, kernels, program
 from ember import model as models
-from ember.build import repack
 from ember.errors import SdkError
 from ember.files.tensors import DType
+from ember.firmware import repack
 from ember.plan import check as plan_check
 from ember.plan.replan import Replanned
 from ember.program import Method, Program, types
@@ -23,7 +23,6 @@ from ember.run import testing
 
 # Mutants are made of the programs here.
 COMMITTED = Path(__file__).resolve().parents[2] / "cases"
-CASES = Path(os.environ.get("EMBER_MUTANTS", COMMITTED))
 OPERATORS = (
     types.Operator("aten::relu", "out"),
     types.Operator("aten::add", "out"),
@@ -266,9 +265,7 @@ def test_other_instructions_are_no_other_plan() -> None:
 
 
 def test_packing_stops_at_a_wrong_plan(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = models.read(
-        Path(__file__).resolve().parents[2] / "cases" / "model_mlp_small"
-    )
+    model = models.read(path_of("model_mlp_small"))
     right = repack.replan
 
     def wrong(one: Method, *rest: object, check: bool = True) -> Replanned:
@@ -316,10 +313,10 @@ def test_every_overlap_that_does_harm_is_found(tmp_path: Path) -> None:
     known = kernels.load()
     count = 0
     silent = []
-    for path in sorted(CASES.glob("*/model.pte")):
-        model = models.read(path.parent)
+    for path in matching():
+        model = models.read(path)
         packed = repack.repack(model, known)
-        chance = random.Random(path.parent.name)
+        chance = random.Random(path.name)
         for name, plan in packed.replanned.items():
             for mutant in mutants(plan, chance, 4):
                 methods = tuple(
@@ -329,8 +326,8 @@ def test_every_overlap_that_does_harm_is_found(tmp_path: Path) -> None:
                 changed = replace(packed.program, methods=methods)
                 count += 1
                 if not plan_check.problems(model.program, changed, known):
-                    folder = tmp_path / f"{path.parent.name}_{count}"
-                    shutil.copytree(path.parent, folder)
+                    folder = tmp_path / f"{path.name}_{count}"
+                    committed.copied(path.stem, folder)
                     (folder / "model.pte").write_bytes(program.write(changed))
                     silent.append(folder)
     assert count > 1000

@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 from browser import BROWSER, Tab, browser
+from committed_cases import path_of
 from html_pages import Page, needs_nothing
 
 from ember import cli
-
-CASES = Path(__file__).resolve().parents[2] / "cases"
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +20,7 @@ def answer(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, An
     """The page of a small network, and the same as JSON."""
     folder = tmp_path_factory.mktemp("page")
     page, facts = folder / "plan.html", folder / "plan.json"
-    words = ["plan", str(CASES / "model_resnet8_small"), "--board", "mps2-an386"]
+    words = ["plan", str(path_of("model_resnet8_small")), "--board", "mps2-an386"]
     assert cli.main([*words, "--html", str(page), "--json", str(facts)]) == 0
     return page, json.loads(facts.read_text())
 
@@ -83,7 +82,7 @@ def test_a_row_for_each_tensor_lights_up_with_its_blocks(
 def test_a_method_without_a_bound_of_work_has_a_page_too(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["plan", str(CASES / "special_map_cond"), "--board", "mps2-an386"]
+    words = ["plan", str(path_of("special_map_cond")), "--board", "mps2-an386"]
     assert cli.main([*words, "--html", str(tmp_path / "plan.html")]) == 0
     assert "work unbounded (" in capsys.readouterr().out
     page = Page((tmp_path / "plan.html").read_text())

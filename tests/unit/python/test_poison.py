@@ -7,29 +7,29 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from committed_cases import path_of, programs
 
 from ember import boards, cases, cli, kernels
-from ember.cases import Case, filters
+from ember.cases import Case, picked
 from ember.cases.batch import Dead, Poison
 from ember.kernels import KernelList
 from ember.plan import passes
 from ember.program import JumpFalseCall
 from ember.run import poison, testing
 
-CASES = Path(__file__).resolve().parents[2] / "cases"
 HOST = boards.load("host")
 
 
 def read(name: str) -> Case:
-    return cases.read(cases.find([CASES / name])[0])
+    return cases.read(cases.find([path_of(name)])[0])
 
 
 def outcomes(
-    folder: Path, fill: int, names: str = "", chosen: tuple[str, ...] = ()
+    paths: list[Path], fill: int, names: str = "", chosen: tuple[str, ...] = ()
 ) -> list[testing.Outcome]:
     settings = testing.Settings(poison=fill, passes=chosen)
-    wanted = filters.parse(names)
-    found = [one for one in cases.find([folder]) if wanted(one.name)]
+    wanted = picked.parse_filter(names)
+    found = [one for one in cases.find(paths) if wanted(one.name)]
     return testing.test(found, [HOST], jobs=1, settings=settings)
 
 
@@ -39,7 +39,7 @@ def outcomes(
     [pytest.param(0xA5, marks=pytest.mark.long), 0xFF],  # 0xFF is NaN
 )
 def test_every_committed_case_with_its_dead_memory_overwritten(fill: int) -> None:
-    wrong = [one for one in outcomes(CASES, fill) if one.status != "passed"]
+    wrong = [one for one in outcomes(programs(), fill) if one.status != "passed"]
     assert [f"{one.again}: {one.message}" for one in wrong] == []
 
 
@@ -47,7 +47,7 @@ def test_packed_by_passes_too() -> None:
     names = (
         "model_encoder_small or model_lstm_small or concat or op_cat or special_scan"
     )
-    found = outcomes(CASES, 0xFF, names, passes.DEFAULT)
+    found = outcomes(programs(), 0xFF, names, passes.DEFAULT)
     assert [one.name for one in found if one.status != "passed"] == []
     assert len(found) > 5
 
@@ -95,7 +95,7 @@ def test_living_memory_that_is_overwritten_makes_a_case_fail(
     name: str, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(poison, "packed", lambda c, k, *_: spoiled(c, k, where))
-    (outcome,) = outcomes(CASES / name, 0xFF)
+    (outcome,) = outcomes([path_of(name)], 0xFF)
     assert outcome.status == "failed"
     assert outcome.again.endswith("--board host --poison 0xff")
 
@@ -108,7 +108,7 @@ def test_ranges_outside_of_the_memory_are_refused(
         return made, ((*dead, replace(dead[0], end=1 << 30)),)
 
     monkeypatch.setattr(poison, "packed", outside)
-    (outcome,) = outcomes(CASES / "op_add", 0xFF)
+    (outcome,) = outcomes([path_of("op_add")], 0xFF)
     assert (outcome.status, "outside planned memory" in outcome.message) == (
         "error",
         True,
@@ -117,5 +117,5 @@ def test_ranges_outside_of_the_memory_are_refused(
 
 @pytest.mark.parametrize("text", ["256", "-1", "NaN"])
 def test_the_option_takes_a_byte(text: str) -> None:
-    arguments = ["test", str(CASES / "op_add"), "--board", "host", "--poison", text]
+    arguments = ["test", str(path_of("op_add")), "--board", "host", "--poison", text]
     assert cli.main(arguments) == 2

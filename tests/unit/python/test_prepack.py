@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import committed
 import pytest
+from committed_cases import path_of
 
 from ember import boards, cli, model, program
 from ember.boards import Board
-from ember.build import choosing
 from ember.errors import SdkError
+from ember.firmware import repack
 from ember.model import Model
 from ember.plan.improved import Improved
 from ember.program import NamedData
 from ember.select import selection
 from ember.select.selection import Selection
 
-CASES = Path(__file__).parents[2] / "cases"
 SME = boards.load("qemu-a64-sme")
 
 
@@ -29,12 +29,12 @@ def chosen(one: Model, board: Board) -> Selection:
 
 @pytest.fixture(scope="module")
 def mlp() -> Model:
-    return model.read(CASES / "xnnpack_mlp")
+    return model.read(path_of("xnnpack_mlp"))
 
 
 @pytest.fixture(scope="module")
 def packed(mlp: Model) -> Improved:
-    return choosing.prepacked(Improved.of(mlp), chosen(mlp, SME).needs)
+    return repack.with_weights_packed(Improved.of(mlp), chosen(mlp, SME))
 
 
 def test_weights_are_in_the_image_once(mlp: Model, packed: Improved) -> None:
@@ -53,7 +53,7 @@ def test_the_arena_loses_them(mlp: Model, packed: Improved) -> None:
     assert [n.kernel for n in built.delegates[0].nodes] == [
         n.kernel for n in loading.delegates[0].nodes
     ]
-    assert choosing.prepacked(packed, chosen(packed, SME).needs) is packed
+    assert repack.with_weights_packed(packed, chosen(packed, SME)) is packed
 
 
 def test_a_board_with_other_vectors_is_refused(packed: Improved) -> None:
@@ -66,8 +66,9 @@ def test_weights_that_others_read_stay(mlp: Model) -> None:
     plain = replace(method, name="plain")  # not selected, so nothing is known of it
     both = replace(mlp.program, methods=(method, plain))
     one = replace(Improved.of(mlp), program=both, content=program.write(both))
-    needs = selection.choose(both, one.content, (), SME, (method,), "mlp").needs
-    keys = {each.key for each in choosing.prepacked(one, needs).program.named_data}
+    selected = selection.choose(both, one.content, (), SME, (method,), "mlp")
+    packed = repack.with_weights_packed(one, selected)
+    keys = {each.key for each in packed.program.named_data}
     assert {each.key for each in mlp.program.named_data} < keys
 
 
@@ -92,8 +93,8 @@ KINDS += (
 
 
 def packed_for(name: str, board: Board) -> Improved:
-    one = model.read(CASES / f"xnnpack_{name}")
-    return choosing.prepacked(Improved.of(one), chosen(one, board).needs)
+    one = model.read(path_of(f"xnnpack_{name}"))
+    return repack.with_weights_packed(Improved.of(one), chosen(one, board))
 
 
 @pytest.mark.parametrize("board", ["qemu-a64-sme", "qemu-a64-i8mm", "qemu-a64"])
@@ -102,7 +103,7 @@ def test_what_was_packed_is_found(board: str) -> None:
     packed = [packed_for(name, target) for name in KINDS]
     assert sum(bool(one.packed) for one in packed) >= len(KINDS) // 2
     for one in packed:
-        assert choosing.prepacked(one, chosen(one, target).needs) is one
+        assert repack.with_weights_packed(one, chosen(one, target)) is one
 
 
 @pytest.mark.slow
@@ -110,8 +111,7 @@ def test_images_compute_what_loaded_programs_do(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in KINDS:
-        folder = tmp_path / name
-        shutil.copytree(CASES / f"xnnpack_{name}", folder)
+        folder = committed.copied(f"xnnpack_{name}", tmp_path / name)
         (folder / "model.pte").write_bytes(packed_for(name, SME).content)
     status = cli.main(["test", str(tmp_path), "--board", SME.name])
     assert status == 0, capsys.readouterr().out

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from ember import kernels, paths
-from ember.build.pack.constants import Names
-from ember.build.prepared import Word
+from ember.firmware.pack.prepared import Names, Word
 
 RUN = re.compile(r"(run|##NAME|ember_run_fn\))\(void \*")
 

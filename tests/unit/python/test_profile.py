@@ -88,6 +88,8 @@ def test_cycles_stand_beside_instructions(
     assert cli.main(["compare", "slow", "fast"]) == 0
     shown = capsys.readouterr().out
     assert "cycles, estimated" in shown
+    assert shown.splitlines()[0].split() == ["differs", "A", "B"]
+    assert ["--optimize", "size", "speed"] in map(str.split, shown.splitlines())
     assert f"{fast['execute_cycles'] / slow['execute_cycles']:.3f}" in shown
     assert cli.main(["compare", "slow", "fast", "--json", "-"]) == 0
     both = [slow["execute_cycles"], fast["execute_cycles"]]
@@ -154,6 +156,9 @@ def test_narrow_tables_drop_columns(columns: int) -> None:
         assert "12,345,678" in line
         (line,) = (one for one in shown.splitlines() if f"conv2d_{index} " in one)
         assert "12,345,678" in line
+    named = {60: "MACs, MAC/1, bytes", 80: "bytes"}
+    assert columns > 80 or f"no room for {named[columns]}" in shown
+    assert columns < 200 or "no room" not in shown
     heads = [line for line in shown.splitlines() if "instructions" in line]
     assert ("bytes" in heads[1]) == (columns >= 120)
     assert ("MAC/1: multiply-accumulates" in shown) == ("MAC/1" in heads[1])

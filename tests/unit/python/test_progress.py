@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from ember import output, progress
+from ember.export.packages import quiet
 
 
 class Terminal(io.StringIO):
@@ -57,6 +60,22 @@ def test_short_work_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     with progress.doing("building"):
         pass
     assert stream.getvalue() == ""
+
+
+@pytest.mark.usefixtures("quick")
+def test_it_is_seen_while_an_exporter_is_silenced(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = tmp_path / "seen"
+    with capfd.disabled(), seen.open("w") as stream:
+        monkeypatch.setattr("sys.stderr", stream)
+        with progress.doing("exporting"), quiet():
+            end = time.monotonic() + 20
+            # As quiet() does to the real one.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            while "exporting .." not in seen.read_text():
+                assert time.monotonic() < end
+                time.sleep(0.01)
 
 
 @pytest.mark.usefixtures("quick")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from evidence import proofs, prove
-from evidence.proofs import FOLDERS, PROOFS, Proof
+from evidence.proofs import FOLDERS, PROOFS, Change, Proof
 
 ROOT = Path(__file__).parents[3]
 EVERY, UNPROVED = proofs.every()
@@ -102,3 +102,20 @@ def test_unknown_proofs_are_refused() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no proof is called nothing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (
+            Change("flat.c", "no such text", ""),
+            "flat.c: no such text -> nothing: 0 times",
+        ),
+        (Change("gone.c", "a", "b"), "there is no gone.c"),
+    ],
+)
+def test_a_mutant_whose_text_is_gone_is_told(change: Change, said: str) -> None:
+    proof = proofs.every()[0][0]
+    answer = prove.answer(prove.Task(proof, "mutant", 32, 64, mutant=change), 9)
+    assert said in answer.wrong
+    assert "mend proofs.yaml" in answer.wrong

@@ -3,16 +3,14 @@ its loader."""
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
+import committed
 import numpy as np
 import pytest
 
-from ember import cli, paths
+from ember import cli
 
-CASES = paths.root() / "tests" / "cases"
 OUTSIDE = (100, 2**31 - 1, -100, -(2**31))
 # Cases, and which of their inputs are indices.
 INDEXED = {
@@ -25,24 +23,18 @@ INDEXED = {
     "op_gather": (1,),
     "op_index_select": (1,),
 }
-
-
-def altered() -> Iterator[tuple[str, int]]:
-    for name, inputs in INDEXED.items():
-        for number in inputs:
-            yield name, number
+ALTERED = [(name, number) for name, inputs in INDEXED.items() for number in inputs]
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "number"), altered())
+@pytest.mark.parametrize(("name", "number"), ALTERED)
 def test_indices_outside_of_the_table(
     name: str, number: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """pytorch/executorch #11375: embedding read wherever its index pointed."""
     for index in OUTSIDE:
-        folder = tmp_path / f"{name}_{index}"
-        shutil.copytree(CASES / name, folder)
-        file = folder / f"in0_{number}.npy"
+        folder = committed.copied(name, tmp_path / f"{name}_{index}")
+        file = folder / f"in{number}_0.npy"
         array = np.load(file)
         array.flat[array.size - 1] = index
         np.save(file, array)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ember import boards
-from ember.run.views import roof
+from ember.run.views import details
 
 CORE = {
     "instruction": {"macs": {"int8": 2.0}},
@@ -29,7 +29,7 @@ CORE = {
     ],
 )
 def test_what_is_multiplied(kernel: str, kind: str | None) -> None:
-    assert roof.type_of(kernel.split("_")) == kind
+    assert details.type_of(kernel.split("_")) == kind
 
 
 @pytest.mark.parametrize(
@@ -45,22 +45,22 @@ def test_what_is_multiplied(kernel: str, kind: str | None) -> None:
 def test_whichever_takes_longer(
     kind: str | None, macs: int, moved: dict[str | None, int], least: float
 ) -> None:
-    assert roof.least(CORE, "cycle", kind, macs, moved) == least
+    assert details.least(CORE, "cycle", kind, macs, moved) == least
 
 
 def test_an_instruction_has_no_limit_by_bytes() -> None:
-    assert roof.least(CORE, "instruction", "int8", 100, {"ram": 4000}) == 50
-    assert roof.least(CORE, "instruction", "float32", 100, {"ram": 40}) is None
-    assert roof.least(None, "cycle", "int8", 100, {}) is None
+    assert details.least(CORE, "instruction", "int8", 100, {"ram": 4000}) == 50
+    assert details.least(CORE, "instruction", "float32", 100, {"ram": 40}) is None
+    assert details.least(None, "cycle", "int8", 100, {}) is None
 
 
 def test_memories_have_the_rates_that_their_boards_say() -> None:
-    facts = roof.of(boards.load("mps3-an547"))
+    facts = details.roofline(boards.load("mps3-an547"))
     assert facts is not None
     memories = facts["cycle"]["memories"]
     assert (memories["dtcm"], memories["sram"]) == (8, pytest.approx(8 / 3))
     assert memories["ddr"] == pytest.approx(8 / 15)  # the core moves 8 bytes at most
-    assert roof.of(boards.load("host")) is None
-    assert roof.of(boards.load("mps2-an505")) == {
+    assert details.roofline(boards.load("host")) is None
+    assert details.roofline(boards.load("mps2-an505")) == {
         "instruction": {"macs": {"int8": 2.0, "float32": 1.0}}
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -13,7 +14,7 @@ PACKAGE = Path(__file__).resolve().parents[3] / "sdk" / "ember"
 # Top to bottom: a room imports from itself and from those below it.
 ROOMS = (
     *("cli", "sweep", "frontends", "export", "packaging", "release", "run", "flash"),
-    *("hil", "build", "plan", "select", "model", "cases", "cycles", "toolchain"),
+    *("hil", "firmware", "plan", "select", "model", "cases", "cycles", "toolchain"),
     *("kernels", "boards", "program", "files"),
 )
 ALL = (*ROOMS, "")  # below all: errors, paths, output ... beside the rooms
@@ -105,3 +106,22 @@ def test_no_file_of_tests_is_long() -> None:
     files = Path(__file__).resolve().parents[2].rglob("*.py")
     long = [path.name for path in files if path.read_bytes().count(b"\n") > MOST_LINES]
     assert not long
+
+
+def test_stages_of_a_build_are_called_only_by_the_pipeline() -> None:
+    """All others ask it, so that a model's way to firmware is in one place."""
+    stages = re.compile(r"\b(placing\.place|pack\.fill|Linking)\(")
+    assert _callers(stages) == {"ember.firmware.pipeline"}
+    select = re.compile(r"\bselections?\.examine\(")
+    below_run = {
+        name for name in _callers(select) if room(name) not in ("cli", "export")
+    }
+    assert below_run == {"ember.firmware.pipeline"}
+
+
+def _callers(function: re.Pattern[str]) -> set[str]:
+    return {
+        name
+        for name, path in MODULES.items()
+        if function.search(path.read_text("utf-8")) and ".plan." not in name
+    }

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from committed_cases import programs
 
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = [pytest.mark.export, pytest.mark.slow]
@@ -20,13 +21,13 @@ def corpus() -> Path:
     return Path(cache) / "corpus"
 
 
-@pytest.mark.parametrize("folder", [ROOT / "tests" / "cases", corpus()], ids=str)
-def test_every_program_that_executorch_runs(folder: Path) -> None:
+@pytest.mark.parametrize("folders", [programs(), [corpus()]], ids=["cases", "corpus"])
+def test_every_program_that_executorch_runs(folders: list[Path]) -> None:
     pytest.importorskip("executorch", reason="pip install '.[export]'")
-    if not any(folder.glob("*/model.pte")):
+    if not any(folders[0].rglob("*.*pte")):
         pytest.skip("tools/export_corpus.py has not been run")
     done = subprocess.run(
-        [sys.executable, ROOT / "tools" / "round_trip.py", folder],
+        [sys.executable, ROOT / "tools" / "round_trip.py", *folders],
         check=False,
         capture_output=True,
         text=True,

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import cli, model, program
-from ember.cases import inputs, values
+from ember import cli, kernels, model, program
+from ember.cases import inputs
 from ember.files.tensors import DType
-from ember.plan import macs
+from ember.plan import traffic
 
 
 @pytest.fixture(autouse=True)
@@ -125,7 +125,7 @@ def test_dynamic_shape_past_the_bound(data: Path) -> None:
     (declared,) = method.input_tensors
     small = np.zeros((1, *declared.sizes[1:]), np.float32)
     (value,) = inputs.lay_out(method, [small])
-    assert isinstance(value, values.TensorValue)
+    assert isinstance(value, inputs.TensorValue)
     assert value.sizes == small.shape
     large = np.zeros((declared.sizes[0] + 1, *declared.sizes[1:]), np.float32)
     with pytest.raises(Exception, match="at most, but the file"):
@@ -156,21 +156,21 @@ def test_wrong_usage(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_values_round_trip() -> None:
-    given: list[values.Value] = [
-        values.TensorValue(DType.INT8, (3,), b"\1\2\3"),
-        values.TensorValue(DType.FLOAT32, (), b"\0\0\x80\x3f"),
+    given: list[inputs.Value] = [
+        inputs.TensorValue(DType.INT8, (3,), b"\1\2\3"),
+        inputs.TensorValue(DType.FLOAT32, (), b"\0\0\x80\x3f"),
         -5,
         True,
         0.25,
         None,
     ]
-    data = values.to_bytes(given)
-    found, at = values.from_bytes(data)
+    data = inputs.to_bytes(given)
+    found, at = inputs.from_bytes(data)
     assert found == given
     assert at == len(data)
     for size in range(len(data)):
         with pytest.raises(Exception, match="outputs"):
-            values.from_bytes(data[:size])
+            inputs.from_bytes(data[:size])
 
 
 # ---- multiply-accumulates ------------------------------------------------------------
@@ -179,8 +179,8 @@ def test_values_round_trip() -> None:
 def test_macs(data: Path) -> None:
     method = model.read(data / "mlp.pte").method(None)
     found = {
-        index: macs.of_call(method, op, call)
-        for index, op, call in method.kernel_calls()
+        index: traffic.macs_of_call(method, kernels.load(), call)
+        for index, _, call in method.kernel_calls()
     }
     products = [count for count in found.values() if count is not None]
     weights = [

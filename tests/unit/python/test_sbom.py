@@ -13,9 +13,10 @@ from typing import Any
 
 import pytest
 
-from ember import build, cli, paths
+from ember import cli, paths
 from ember.errors import SdkError
-from ember.release import cyclonedx, linked, sbom
+from ember.firmware import Options, build
+from ember.release import cyclonedx, sbom
 from ember.release.cyclonedx import Component
 
 ROOT = paths.root()
@@ -85,26 +86,26 @@ def test_a_firmware(data: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("board", "options", "libraries"),
     [
-        ("mps2-an386", build.Options(), {"core", "port", "libc", "tables"}),
-        ("mps2-an386", build.Options(prepared=True), {"prepared", "port", "tables"}),
+        ("mps2-an386", Options(), {"core", "port", "libc", "tables"}),
+        ("mps2-an386", Options(prepared=True), {"prepared", "port", "tables"}),
         (
             "mps2-an386",
-            build.Options(app=MODELS.parent / "firmware/classify.c"),
+            Options(app=MODELS.parent / "firmware/classify.c"),
             {"port"},
         ),
-        ("stm32vldiscovery", build.Options(prepared=True), {"prepared", "port"}),
-        ("netduinoplus2", build.Options(), {"core", "port"}),
-        ("nucleo-f446re", build.Options(), {"core", "port"}),
-        ("qemu-a64", build.Options(), {"core", "port", "libc"}),
+        ("stm32vldiscovery", Options(prepared=True), {"prepared", "port"}),
+        ("netduinoplus2", Options(), {"core", "port"}),
+        ("nucleo-f446re", Options(), {"core", "port"}),
+        ("qemu-a64", Options(), {"core", "port", "libc"}),
     ],
 )
 def test_every_piece_has_a_source(
-    board: str, options: build.Options, libraries: set[str], tmp_path: Path
+    board: str, options: Options, libraries: set[str], tmp_path: Path
 ) -> None:
     model = MODELS / "digits/digits.pte"
     if board == "stm32vldiscovery":
         model = ROOT / "tests/unit/python/data/add.pte"
-    built = build.build(model, board, out=tmp_path / "made", options=options)
+    built = build(model, board, out=tmp_path / "made", options=options)
     facts = sbom.of_firmware(built)
     check(facts)
     assert {f"library:ember {name}" for name in libraries} <= {
@@ -121,7 +122,7 @@ def test_every_piece_has_a_source(
 
 @pytest.mark.slow
 def test_of_kernels_with_the_same_name_the_linked_one(tmp_path: Path) -> None:
-    built = build.build(MODELS / "digits/digits.pte", "host", out=tmp_path / "made")
+    built = build(MODELS / "digits/digits.pte", "host", out=tmp_path / "made")
     kernels = names(sbom.of_firmware(built), "library:ember kernels")
     assert "kernels/convolution/conv.c" in kernels
     assert "kernels/cadence/conv.c" not in kernels
@@ -129,7 +130,7 @@ def test_of_kernels_with_the_same_name_the_linked_one(tmp_path: Path) -> None:
 
 def test_several_models(tmp_path: Path) -> None:
     models = [MODELS / "pair/judge.pte", MODELS / "pair/smooth.pte"]
-    built = build.build(models, "host", out=tmp_path / "made")
+    built = build(models, "host", out=tmp_path / "made")
     facts = sbom.of_firmware(built)
     check(facts)
     kinds = [one["type"] for one in facts["components"]]
@@ -137,7 +138,7 @@ def test_several_models(tmp_path: Path) -> None:
 
 
 def test_a_source_that_is_unknown(data: Path, tmp_path: Path) -> None:
-    built = build.build(data / "add.pte", "host", out=tmp_path / "made")
+    built = build(data / "add.pte", "host", out=tmp_path / "made")
     file = built.firmware.with_suffix(".map")
     file.write_text(file.read_text().replace("ember/host_", "ember/hose_"))
     with pytest.raises(SdkError, match="whose source is unknown"):
@@ -206,7 +207,7 @@ def test_sources_by_sections(
         ]
         subprocess.run(words, check=True)
         objects[tmp_path / f"{name}.o"] = Path(f"{name}.c")
-    assert {path.name for path in linked._having(objects, sections)} == found
+    assert {path.name for path in sbom._having(objects, sections)} == found
 
 
 # ---- the wheel -----------------------------------------------------------------------
@@ -272,7 +273,7 @@ def test_by_the_schema_of_cyclonedx(
     folder = environment(
         "cyclonedx", ["cyclonedx-python-lib[json-validation]==11.12.0"]
     )
-    built = build.build(data / "add.pte", "host", out=tmp_path / "made")
+    built = build(data / "add.pte", "host", out=tmp_path / "made")
     for text in (
         json.dumps(sbom.of_firmware(built)),
         of_wheel(tmp_path, METADATA).stdout,

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import committed
+import numpy as np
 import pace
 import pytest
+from committed_cases import matching, path_of
+from small_programs import KNOWN
 
 from ember import boards, cli, model, program
-from ember.build import project as projects
+from ember.cases import one_call
 from ember.errors import SdkError
 from ember.files.tensors import DType
+from ember.firmware import project as projects
 from ember.kernels import opinfo
-from ember.kernels.rules import Rules
 from ember.select import resolve, selection
+from ember.select.rules import Rules
 
-CASES = Path(__file__).parents[2] / "cases"
-GRU = CASES / "model_gru_small" / "model.pte"
+GRU = path_of("model_gru_small")
 
 
 def select(*words: object, code: int = 0) -> None:
@@ -107,7 +112,7 @@ def retyped(one: model.Model, dtype: DType) -> model.Model:
 
 
 def test_a_refused_dtype_says_what_kernels_take(data: Path) -> None:
-    one = retyped(model.read(CASES / "op_leaky_relu" / "model.pte"), DType.INT32)
+    one = retyped(model.read(path_of("op_leaky_relu")), DType.INT32)
     with pytest.raises(SdkError) as error:
         choose(one)
     assert "convert int32 to float32: its kernels take float32" in error.value.what
@@ -133,6 +138,68 @@ def test_shapes_that_contradict_each_other(data: Path) -> None:
     odd = replace(method, values=tuple(values))
     with pytest.raises(SdkError, match="contradicts itself: export"):
         choose(replace(one, program=replace(one.program, methods=(odd,))))
+
+
+def bytes_of(*sizes: int) -> np.ndarray:
+    return np.zeros(sizes, np.int8)
+
+
+INTS, LIMITS = np.ones(2, np.int32), (-128, 127)
+LACKING = {
+    "dilation": (
+        "cortex_m::quantized_max_pool2d.out",
+        [bytes_of(1, 2, 5, 5), [2, 2], [1, 1], [0, 0], [2, 2], False, 0, 0, *LIMITS],
+        bytes_of(1, 2, 3, 3),
+        "max_pool2d: dilation is not supported",
+    ),
+    "rank": (
+        "cortex_m::quantized_max_pool2d.out",
+        [bytes_of(2, 5, 5), [2, 2], [1, 1], [0, 0], [1, 1], False, 0, 0, *LIMITS],
+        bytes_of(2, 4, 4),
+        "not of 4 dimensions",
+    ),
+    "shift": (
+        "cortex_m::quantized_mul.out",
+        [bytes_of(4), 0, bytes_of(4), 0, 0, 1 << 30, 40],
+        bytes_of(4),
+        "this multiplier or shift is not supported",
+    ),
+    "stride": (
+        "aten::avg_pool2d.out",
+        [
+            np.zeros((1, 5, 5), np.float32),
+            *([2, 2], [1 << 29, 1], [0, 0], False, True, None),
+        ],
+        np.zeros((1, 1, 4), np.float32),
+        "pool: bad parameter",
+    ),
+    "layout": (
+        "cortex_m::quantized_conv2d.out",
+        [
+            bytes_of(1, 3, 4, 4),
+            one_call.Constant(bytes_of(2, 1, 1, 3)),
+            None,
+            *([1, 1], [0, 0], [1, 1], 0, 0),
+            *(one_call.Constant(INTS) for _ in range(2)),
+            *LIMITS,
+            one_call.Constant(np.zeros(4, np.uint8)),
+        ],
+        bytes_of(1, 2, 4, 4),
+        "cortex_m: layout",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LACKING)
+def test_what_ember_lacks_is_no_contradiction(tmp_path: Path, what: str) -> None:
+    """PyTorch and the dialect allow these calls: the message says what is missing."""
+    op, arguments, out, said = LACKING[what]
+    one_call.write(tmp_path / what, op, KNOWN.operators[op].schema, arguments, [out])
+    with pytest.raises(SdkError, match=re.escape(said)) as error:
+        choose(model.read(tmp_path / what))
+    assert "change the call" in error.value.what
+    assert "contradict" not in error.value.what
+    assert "convert" not in error.value.what
 
 
 def test_gaps_are_told_before_a_compiler_starts(
@@ -178,7 +245,7 @@ def test_explained(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     said = " ".join(capsys.readouterr().out.split())
     assert "0 aten::add.out add_f32 " in said
     assert "preferred to add, which also accepts it" in said
-    select(CASES / "op_add_s32", "--explain")
+    select(path_of("op_add_s32"), "--explain")
     assert "not add_f32: " in " ".join(capsys.readouterr().out.split())
 
 
@@ -205,7 +272,9 @@ def test_pin_of_a_call(data: Path) -> None:
     place = (one.name, "forward", broadcast.instruction)
     same = choose(one, Rules(calls={place: "add_f32_broadcast"}))
     assert same.kernels == choose(one).kernels
-    with pytest.raises(SdkError, match="the pins of model contradict each other"):
+    with pytest.raises(
+        SdkError, match="the pins of model_gru_small contradict each other"
+    ):
         choose(one, Rules(calls={place: "add"}))
     with pytest.raises(SdkError, match="does not accept it"):
         choose(one, Rules(calls={place: "add_f32"}))
@@ -276,10 +345,11 @@ def test_without_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_ten_models_take_a_second() -> None:
-    models = sorted(map(str, CASES.glob("model_*")))[:10]
+    models = sorted(map(str, matching("model_*")))[:10]
     words = [sys.executable, "-m", "ember", "select", *models]
     path = {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
-    resolve.resolve(GRU.read_bytes(), [], boards.load("host"), [0])  # the tool is built
+    content = model.read(GRU).content
+    resolve.resolve(content, [], boards.load("host"), [0])  # the tool is built
     with pace.within(1.0):
         subprocess.run(words, check=True, capture_output=True, env=os.environ | path)
 
@@ -299,7 +369,7 @@ def test_inspect_shows_gaps(
 
 
 def test_op_info_names_the_backends_of_a_program() -> None:
-    one = program.read(CASES / "xnnpack_mlp/model.pte")
+    one = committed.program_of("xnnpack_mlp")
     info = opinfo.of_program(one, "mlp")
     assert info.backends == {"XnnpackBackend"}
     assert (info | opinfo.OpInfo()).backends == info.backends

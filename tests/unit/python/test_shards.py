@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from ember import cli, paths
-from ember.cases import Found, shards
+from ember.cases import Found, picked
 from ember.errors import SdkError, UsageError
 
 CASES = [Found(f"case{index}", Path(f"case{index}")) for index in range(23)]
@@ -18,7 +18,7 @@ CASES = [Found(f"case{index}", Path(f"case{index}")) for index in range(23)]
 
 @pytest.mark.parametrize("parts", [1, 2, 8, 23, 40])
 def test_every_case_is_in_one_part(parts: int) -> None:
-    found = [shards.part_of(CASES, part + 1, parts, {}) for part in range(parts)]
+    found = [picked.part_of(CASES, part + 1, parts, {}) for part in range(parts)]
     names = [case.name for each in found for case in each]
     assert sorted(names) == sorted(case.name for case in CASES)
     assert max(map(len, found)) - min(map(len, found)) <= 1
@@ -27,7 +27,7 @@ def test_every_case_is_in_one_part(parts: int) -> None:
 def test_parts_take_the_same_time() -> None:
     known = {f"case{index}": 1_000_000.0 * index for index in range(23)}
     sums = [
-        sum(known.get(case.name, 0) for case in shards.part_of(CASES, part, 4, known))
+        sum(known.get(case.name, 0) for case in picked.part_of(CASES, part, 4, known))
         for part in (1, 2, 3, 4)
     ]
     assert max(sums) < 1.2 * min(sums)
@@ -36,7 +36,7 @@ def test_parts_take_the_same_time() -> None:
 @pytest.mark.parametrize("text", ["3", "0/2", "3/2", "a/b", "1/0", "-1/2", ""])
 def test_what_is_no_part(text: str) -> None:
     with pytest.raises(UsageError, match="such as 3/8"):
-        shards.parse(text)
+        picked.parse_part(text)
 
 
 def test_costs_of_an_earlier_run(tmp_path: Path) -> None:
@@ -47,10 +47,10 @@ def test_costs_of_an_earlier_run(tmp_path: Path) -> None:
         {"name": "b", "instructions": None},
     ]
     path.write_text(json.dumps({"cases": rows}))
-    assert shards.costs(path) == {"a": 12, "b": 0}
+    assert picked.costs(path) == {"a": 12, "b": 0}
     path.write_text("{}")
     with pytest.raises(SdkError, match="has no results of cases"):
-        shards.costs(path)
+        picked.costs(path)
 
 
 @pytest.mark.slow
@@ -72,7 +72,7 @@ def test_reports_of_parts_are_one_report(
 
 
 def test_durations_without_a_part(capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["test", str(paths.root() / "tests/cases/op_add"), "--board", "host"]
+    words = ["test", str(paths.root() / "tests/cases/op_add.bpte"), "--board", "host"]
     assert cli.main([*words, "--durations", "x.json"]) == 2
     assert "--durations needs --shard" in capsys.readouterr().err
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import c_programs
 import pytest
+from committed_cases import path_of
 
 from ember import cli, paths
 from ember.errors import SdkError
-from ember.release import keys, signing
-from ember.release.keys import Algorithm
+from ember.release import signing
+from ember.release.signing import Algorithm
 
 pytest.importorskip("cryptography")
 ROOT = paths.root()
@@ -36,7 +38,8 @@ PAIRS = [
     ("sodium", "ed25519"),
     broad("mbedtls", "p256"),
 ]
-OK, BAD_PROGRAM, UNSUPPORTED, UNTRUSTED = "0", "-1", "-2", "-11"
+OK, BAD_PROGRAM, UNTRUSTED = "0", "-1", "-11"
+_S = slice(88 + 32, 88 + 64)  # of a signature over one part
 
 
 def ember(*words: object) -> int:
@@ -108,6 +111,15 @@ def test_devices_trust_what_was_signed(
     assert ask(wrong, 3, "bell") == f"{UNTRUSTED} 0"
     assert ask(data / "add.pte", 3, "bell") == f"{BAD_PROGRAM} 0"  # not signed
     assert ask(file, 3, "bell", "each") == "0 1"  # no byte can change unnoticed
+    content = bytearray(file.read_bytes())
+    if algorithm == "p256":  # r and the order less s are a signature as well
+        twin = signing._ORDER - int.from_bytes(content[_S])
+        wrong.write_bytes(content[: _S.start] + twin.to_bytes(32) + content[_S.stop :])
+        assert ask(wrong, 3, "bell") == f"{UNTRUSTED} 0"
+    content[5] = 3 - content[5]  # the other algorithm
+    wrong.write_bytes(content)
+    assert ask(wrong, 3, "bell") == f"{UNTRUSTED} 0"
+    assert ember(*words, tmp_path / "other.pem", *told, "--out", wrong) == 0
     both = Device(tmp_path, library, "other", "mine")
     assert (both(file, 3, "bell"), both(wrong, 3, "bell")) == (f"{OK} 0", f"{OK} 0")
 
@@ -131,7 +143,7 @@ def test_an_algorithm_that_a_library_lacks(
 @pytest.mark.slow
 def test_data_files_are_signed_too(key: Path, tmp_path: Path) -> None:
     ask = device(tmp_path, "openssl", "k")
-    case = next(ROOT.glob("tests/cases/**/*.ptd")).parent
+    case = path_of("special_ptd")
     told = ("--version", 1, "--purpose", "x", "--out", tmp_path / "s")
     assert ember("sign", case, "--key", key, *told) == 0
     count = len(list(case.glob("*.ptd")))
@@ -148,7 +160,7 @@ def test_signatures_with_zeros_in_front(tmp_path: Path, data: Path) -> None:
     header = tmp_path / "k.h"
     words = ("--algorithm", "p256", "--header", header)
     assert ember("keygen", tmp_path / "k.pem", *words) == 0
-    private = keys.read(tmp_path / "k.pem")
+    private = signing.read_key(tmp_path / "k.pem")
     ask = device(tmp_path, "openssl", "k")
     program, short = (data / "add.pte").read_bytes(), set()
     for version in range(5000):
@@ -161,6 +173,19 @@ def test_signatures_with_zeros_in_front(tmp_path: Path, data: Path) -> None:
         if {(True, False), (False, True)} <= short:
             return
     pytest.fail("no such signature")
+
+
+def test_a_p256_signature_has_the_lower_s(tmp_path: Path) -> None:
+    assert ember("keygen", tmp_path / "k.pem", "--algorithm", "p256") == 0
+    private = signing.read_key(tmp_path / "k.pem")
+    half = (signing._ORDER - 1) // 2
+    for message in range(32):
+        assert 0 < int.from_bytes(private.sign(bytes([message]))[32:]) <= half
+    source = (ROOT / "runtime_c" / "verify" / "verify.c").read_text()
+    told = source.partition("half_order[] = {")[2].partition("}")[0]
+    assert bytes(int(byte, 16) for byte in re.findall(r"0x\w+", told)) == half.to_bytes(
+        32
+    )
 
 
 # ---- keys ----------------------------------------------------------------------------
@@ -184,18 +209,18 @@ def test_a_key_with_a_passphrase(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setenv(keys.PASSPHRASE, "a secret")
+    monkeypatch.setenv(signing.PASSPHRASE, "a secret")
     file = tmp_path / "k.pem"
     assert ember("keygen", file) == 0
     assert b"ENCRYPTED" in file.read_bytes()
     words = ("sign", data / "add.pte", "--key", file, "--version", 1)
     assert ember(*words, "--out", tmp_path / "s") == 0
-    monkeypatch.setenv(keys.PASSPHRASE, "another")
+    monkeypatch.setenv(signing.PASSPHRASE, "another")
     assert ember(*words, "--out", tmp_path / "t") == 1
     assert "its passphrase is wrong" in capsys.readouterr().err
-    monkeypatch.delenv(keys.PASSPHRASE)
+    monkeypatch.delenv(signing.PASSPHRASE)
     assert ember(*words, "--out", tmp_path / "t") == 1
-    assert f"set {keys.PASSPHRASE}" in capsys.readouterr().err
+    assert f"set {signing.PASSPHRASE}" in capsys.readouterr().err
     assert not (tmp_path / "t").exists()
 
 
@@ -206,9 +231,9 @@ def test_a_key_with_a_passphrase(
 def test_no_key(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "k.pem").write_bytes(content)
     with pytest.raises(SdkError, match="is not a private key in PEM"):
-        keys.read(tmp_path / "k.pem")
+        signing.read_key(tmp_path / "k.pem")
     with pytest.raises(SdkError):
-        keys.read(tmp_path / "missing.pem")
+        signing.read_key(tmp_path / "missing.pem")
 
 
 def test_keys_of_other_kinds(tmp_path: Path) -> None:
@@ -221,7 +246,7 @@ def test_keys_of_other_kinds(tmp_path: Path) -> None:
             ["openssl", *words, "-out", file], check=True, capture_output=True
         )
         with pytest.raises(SdkError, match="of a kind that Ember cannot use"):
-            keys.read(file)
+            signing.read_key(file)
 
 
 @pytest.mark.parametrize(
@@ -240,7 +265,7 @@ def test_keys_that_openssl_made(
     file = tmp_path / "k.pem"
     command = ["openssl", "genpkey", *words, "-out", file]
     subprocess.run(command, check=True, capture_output=True)
-    assert keys.read(file).algorithm is algorithm
+    assert signing.read_key(file).algorithm is algorithm
 
 
 def test_a_key_that_cannot_be_written(tmp_path: Path) -> None:
@@ -259,14 +284,14 @@ def test_what_a_signed_model_says(key: Path, data: Path, tmp_path: Path) -> None
     content = (tmp_path / "s").read_bytes()
     head = signing.read(content, "s")
     assert (head.version, head.purpose, head.size) == (7, "bell", len(content))
-    assert head.key == keys.read(key).public.id
+    assert head.key == signing.read_key(key).public.id
     assert content.endswith((data / "add.pte").read_bytes())
     assert json.loads(file.read_text())["key"] == head.key.hex()
 
 
 def test_the_same_bytes_each_time(key: Path, data: Path) -> None:
     """RFC 8032 needs no random numbers."""
-    program, private = (data / "add.pte").read_bytes(), keys.read(key)
+    program, private = (data / "add.pte").read_bytes(), signing.read_key(key)
     one = signing.sign(program, [b"x"], private, 1, "p")
     assert one == signing.sign(program, [b"x"], private, 1, "p")
 
@@ -312,14 +337,14 @@ def test_bad_input(
 
 
 def test_what_does_not_fit(key: Path) -> None:
-    private = keys.read(key)
+    private = signing.read_key(key)
     with pytest.raises(SdkError, match="at most 7 data files"):
         signing.sign(b"", [b""] * 8, private, 1)
 
 
 @pytest.mark.parametrize("change", ["short", "magic", "format", "algorithm", "long"])
 def test_no_signed_model(change: str, key: Path) -> None:
-    content = bytearray(signing.sign(b"program", [], keys.read(key), 1))
+    content = bytearray(signing.sign(b"program", [], signing.read_key(key), 1))
     if change == "short":
         del content[20:]
     elif change == "long":
@@ -334,7 +359,7 @@ def test_without_the_package(key: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(keys.importlib, "import_module", missing)
+    monkeypatch.setattr(signing.importlib, "import_module", missing)
     with pytest.raises(SdkError, match="cryptography, which is not installed") as error:
-        keys.read(key)
+        signing.read_key(key)
     assert error.value.hint == "install it: pip install 'ember[sign]'"

@@ -11,7 +11,7 @@ import pace
 import pytest
 
 from ember.plan import offsets
-from ember.plan.offsets import Buffer
+from ember.plan.offsets.buffers import Buffer
 from ember.plan.offsets.spread import Assignment, Item, spread
 
 PROBLEMS = json.loads((Path(__file__).parent / "data" / "placement.json").read_text())
@@ -31,8 +31,8 @@ def check(items: list[Item], capacities: list[int], found: Assignment) -> None:
     """Every memory holds what is in it, without overlap, and takes no other item."""
     for memory, capacity in enumerate(capacities):
         inside = [n for n, where in enumerate(found.where) if where == memory]
-        blocks = sum(items[n].buffer.size for n in inside if items[n].alone)
-        packed = [n for n in inside if not items[n].alone]
+        blocks = sum(items[n].buffer.size for n in inside if items[n].is_block)
+        packed = [n for n in inside if not items[n].is_block]
         buffers = [items[n].buffer for n in packed]
         places = [found.offsets[n] for n in packed]
         assert offsets.overlap(buffers, places) is None

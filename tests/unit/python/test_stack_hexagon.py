@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from ember.build.stack import hexagon
-from ember.build.stack.bound import CallGraph, UnknownBoundError
-from ember.build.stack.members import Members
-from ember.build.stack.step import ControlFlow, Decoded
+from ember.firmware.stack import hexagon
+from ember.firmware.stack.bound import CallGraph, UnknownBoundError
+from ember.firmware.stack.code import Members
+from ember.firmware.stack.step import ControlFlow, Decoded
 
 CLANG = ["clang-19", "--target=hexagon-unknown-none-elf", "-mcpu=hexagonv68"]
 DISASSEMBLE = [

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ember.build.stack import image
-from ember.build.stack.bound import CallGraph
-from ember.build.stack.members import Members
-from ember.build.stack.walk import StackFrame
+from ember.firmware.stack import image
+from ember.firmware.stack.bound import CallGraph
+from ember.firmware.stack.code import Members
+from ember.firmware.stack.walk import StackFrame
 from ember.toolchain import elf
 
 GCC = ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb")

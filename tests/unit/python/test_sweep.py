@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from committed_cases import path_of
 from html_pages import needs_nothing
 
 from ember import cli, paths
@@ -20,7 +21,6 @@ from ember.sweep import settings
 from ember.sweep.results import Results
 
 ROOT = Path(__file__).parents[3]
-CASES = ROOT / "tests" / "cases"
 DASK = [sys.executable, "-m", "dask"]
 
 # What a worker is told before it starts, which Dask may do twice: to wait before each
@@ -52,7 +52,7 @@ DEADLY = f"""
 import os, signal
 {KEPT}
 def chosen(batch, *facts):
-    if any(member.program == "call_hardtanh_s8" for member in batch.members):
+    if any(member.program == "call_hardtanh_s8.bpte" for member in batch.members):
         os.kill(os.getpid(), signal.SIGKILL)
     return run(batch, *facts)
 work.run = chosen
@@ -125,7 +125,7 @@ def test_nothing_is_lost_and_nothing_twice(
     sweep = write(
         tmp_path,
         programs=[
-            str(CASES / name)
+            str(path_of(name))
             for name in (
                 "call_add_f16_f32",
                 "call_add_s8_s64",
@@ -143,11 +143,11 @@ def test_nothing_is_lost_and_nothing_twice(
     assert {row.place for row in found} == {
         (name, "host", option)
         for name in (
-            "call_add_f16_f32",
-            "call_add_s8_s64",
-            "call_any_no_dims",
-            "call_hardtanh_s8",
-            "call_index_masks_apart",
+            "call_add_f16_f32.bpte",
+            "call_add_s8_s64.bpte",
+            "call_any_no_dims.bpte",
+            "call_hardtanh_s8.bpte",
+            "call_index_masks_apart.bpte",
         )
         for option in ("", "optimize=size")
     }
@@ -180,19 +180,19 @@ def test_a_case_that_kills_workers_is_named(
     monkeypatch.setenv("DASK_DISTRIBUTED__WORKER__PRELOAD", str(deadly))
     names = ("call_add_f16_f32", "call_hardtanh_s8", "call_any_no_dims")
     sweep = write(
-        tmp_path, programs=[str(CASES / name) for name in names], boards=["host"]
+        tmp_path, programs=[str(path_of(name)) for name in names], boards=["host"]
     )
     words = [sys.executable, "-m", "ember", "sweep", str(sweep), "--workers", "1"]
     done = subprocess.run(
         words, capture_output=True, text=True, check=False, timeout=120
     )
     assert done.returncode == 1, done.stderr
-    assert "host call_hardtanh_s8: the worker died each time" in done.stdout
+    assert "host call_hardtanh_s8.bpte: the worker died each time" in done.stdout
     status = {row.program: row.result.status for row in rows(tmp_path / "sweep.sqlite")}
     assert status == {
-        "call_add_f16_f32": "passed",
-        "call_hardtanh_s8": "error",
-        "call_any_no_dims": "passed",
+        "call_add_f16_f32.bpte": "passed",
+        "call_hardtanh_s8.bpte": "error",
+        "call_any_no_dims.bpte": "passed",
     }
 
 
@@ -200,10 +200,12 @@ def test_a_case_that_kills_workers_is_named(
 def test_a_sweep_goes_on_and_is_compared(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = write(tmp_path, programs=[str(CASES / "call_add_f16_f32")], boards=["host"])
+    first = write(
+        tmp_path, programs=[str(path_of("call_add_f16_f32"))], boards=["host"]
+    )
     words = ["--workers", "1", "--json", str(tmp_path / "facts.json")]
     assert cli.main(["sweep", str(first), "--name", "one", *words]) == 0
-    pair = [str(CASES / name) for name in ("call_add_f16_f32", "call_any_no_dims")]
+    pair = [str(path_of(name)) for name in ("call_add_f16_f32", "call_any_no_dims")]
     second = write(tmp_path, programs=pair, boards=["host"])
     capsys.readouterr()
     assert cli.main(["sweep", str(second), "--name", "two", *words]) == 0
@@ -211,8 +213,8 @@ def test_a_sweep_goes_on_and_is_compared(
     facts = json.loads((tmp_path / "facts.json").read_text())
     assert facts["summary"] == {"passed": 2, "failed": 0, "error": 0}
     assert [case["name"] for case in facts["cases"]] == [
-        "call_add_f16_f32",
-        "call_any_no_dims",
+        "call_add_f16_f32.bpte",
+        "call_any_no_dims.bpte",
     ]
 
     held = str(tmp_path / "sweep.sqlite")
@@ -231,8 +233,8 @@ def test_a_sweep_goes_on_and_is_compared(
     from pyarrow import parquet
 
     assert parquet.read_table(table).column("program").to_pylist() == [
-        "call_add_f16_f32",
-        "call_any_no_dims",
+        "call_add_f16_f32.bpte",
+        "call_any_no_dims.bpte",
     ]
 
 
@@ -244,15 +246,15 @@ def test_a_sweep_goes_on_and_is_compared(
     [
         ("boards: [host]", "it needs programs, models or graphs"),
         ("programs: [x]\nboards: []", "boards: Tuple should have at least 1"),
-        ("programs: [x]\nboards: [host]\nbord: 1", "bord: there is no such key"),
+        ("programs: [x]\nboards: [host]\nbord: 1", "unknown key: did you mean boards?"),
         ("programs: [x]\nboards: [host]\nbatch: 0", "batch: "),
         ("programs: [x]\nboards: [host]\noptions: [{rows: fit}]", "options.0.rows"),
         ("programs: [x]\nboards: [host]", "x does not exist"),
         ('programs: ["x*"]\nboards: [host]', "x* matches no file"),
         ("programs: [.]\nboards: [host]", "contains no case folder"),
-        (f"programs: [{CASES / 'call_add_f16_f32'}]\nboards: [nowhere]", "nowhere"),
+        (f"programs: [{path_of('call_add_f16_f32')}]\nboards: [nowhere]", "nowhere"),
         (
-            f"programs: [{CASES / 'call_add_f16_f32'}]\nboards: [ek-ra8m1]",
+            f"programs: [{path_of('call_add_f16_f32')}]\nboards: [ek-ra8m1]",
             "has no emulator",
         ),
         ("- 1", "valid dictionary"),
@@ -304,7 +306,7 @@ def test_no_scheduler_answers(
     from ember.sweep import cluster
 
     monkeypatch.setattr(cluster, "_CONNECT_S", 0.5)
-    path = write(tmp_path, programs=[str(CASES / "call_add_f16_f32")], boards=["host"])
+    path = write(tmp_path, programs=[str(path_of("call_add_f16_f32"))], boards=["host"])
     assert cli.main(["sweep", str(path), "--scheduler", "tcp://127.0.0.1:9"]) == 1
     assert (
         "no scheduler of Dask answers at tcp://127.0.0.1:9" in capsys.readouterr().err
@@ -317,7 +319,7 @@ def test_dask_is_missing(
     from ember.sweep import cluster
 
     monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None)
-    path = write(tmp_path, programs=[str(CASES / "call_add_f16_f32")], boards=["host"])
+    path = write(tmp_path, programs=[str(path_of("call_add_f16_f32"))], boards=["host"])
     assert cli.main(["sweep", str(path)]) == 1
     error = capsys.readouterr().err
     assert "pip install 'ember[sweep]'" in error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import committed
 import pytest
 
 from ember import boards, cli
@@ -23,7 +23,7 @@ from ember.sweep.settings import Graphs, Option, Sweep
 from ember.sweep.sources import Mismatch, Seed
 from ember.sweep.work import PointResult
 
-CASE = Path(__file__).parents[2] / "cases" / "call_add_f16_f32"
+CASE = "call_add_f16_f32"
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_kept_graphs_need_no_pytorch(kept: Path) -> None:
-    shutil.copytree(CASE, kept / "core_000003")
+    committed.copied(CASE, kept / "core_000003")
     (kept / "core_000004.refused").write_text("why")
     found = sources.exported(sources.seeds(Graphs(seeds="3..5")), 1)
     assert [one.name for one in found.cases] == ["core_000003"]
@@ -82,7 +82,7 @@ def test_families_are_multiplied_by_seeds() -> None:
             "graphs.families.0: Input should be",
         ),
         ("{seeds: 0..2, families: []}", "graphs.families"),
-        ("{seeds: 0..2, count: 3}", "graphs.count: there is no such key"),
+        ("{seeds: 0..2, count: 3}", "graphs.count: unknown key"),
     ],
 )
 def test_what_is_wrong_with_graphs(tmp_path: Path, text: str, said: str) -> None:
@@ -105,7 +105,7 @@ def test_a_wrong_board_is_told_before_anything_is_exported(
 @pytest.mark.slow
 def test_a_sweep_of_kept_graphs(kept: Path, tmp_path: Path) -> None:
     for seed in range(3):
-        shutil.copytree(CASE, kept / f"core_{seed:06}")
+        committed.copied(CASE, kept / f"core_{seed:06}")
     path = tmp_path / "sweep.yaml"
     path.write_text("graphs: {seeds: 0..3}\nboards: [host]\n")
     facts = tmp_path / "facts.json"
@@ -171,8 +171,8 @@ def test_a_board_without_its_tools_ends_no_sweep(
         raise SdkError("Hexagon needs a library")
 
     shrink = SimpleNamespace(smallest=smallest)
-    monkeypatch.setitem(sys.modules, "ember.sweep.graphs.shrink", shrink)
-    monkeypatch.setattr("ember.sweep.graphs.shrink", shrink, raising=False)
+    monkeypatch.setitem(sys.modules, "ember.sweep.graphs.exported", shrink)
+    monkeypatch.setattr("ember.sweep.graphs.exported", shrink, raising=False)
     wrong = Mismatch(Seed("core", 1), boards.load("host"), Option(), None, tmp_path)
     assert sources._shrink(wrong) == (wrong, "not shrunk: Hexagon needs a library")
 

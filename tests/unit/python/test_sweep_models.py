@@ -11,7 +11,7 @@ import pytest
 
 from ember import cli
 from ember.export.job import ExportOrder
-from ember.sweep import models
+from ember.sweep import sources
 from ember.sweep.settings import ModelExports
 
 MODEL = """import torch
@@ -40,26 +40,26 @@ def sweep(folder: Path, model: str, *words: str) -> int:
 
 def orders(folder: Path, **keys: object) -> list[ExportOrder]:
     given = ModelExports.model_validate({"file": "network.py", **keys})
-    return list(models._orders(given, folder))
+    return list(sources._orders(given, folder))
 
 
 def test_all_is_multiplied(folder: Path) -> None:
     found = orders(folder, backends=["portable", "xnnpack"], quantize=["float", "int8"])
-    assert [models._name(order) for order in found] == [
+    assert [sources._name(order) for order in found] == [
         "network-portable-float",
         "network-portable-int8",
         "network-xnnpack-float",
         "network-xnnpack-int8",
     ]
     (order,) = orders(folder, samples=["a.npy"])
-    assert models._name(order) == "network-portable-float-a"
+    assert sources._name(order) == "network-portable-float-a"
     assert order.calibrate == folder / "a.npy"
 
 
 def test_what_makes_a_program_is_in_its_key(folder: Path) -> None:
     def digest() -> str:
         (order,) = orders(folder, samples=["a.npy"])
-        return models._digest(order)
+        return sources._model_digest(order)
 
     seen = [digest(), digest()]
     (folder / "a.npy").write_bytes(b"b")

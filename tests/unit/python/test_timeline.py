@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ember.run.costs import Cost
+from ember.run.costs import Cost, Step
 from ember.run.profile import Profile, Row
-from ember.run.steps import Step
 from ember.run.views import timeline
 
 

@@ -9,7 +9,7 @@ import pytest
 from ember import kernels
 from ember.files.tensors import DType
 from ember.plan import check as plan_check
-from ember.plan import trim
+from ember.plan.replan import trimmed
 from ember.program import Method, Program, types
 
 X, Y = 0, 1
@@ -45,16 +45,16 @@ def alphas_of(program: Program) -> list[int]:
 
 def test_equal_scalars_are_one() -> None:
     one = added(types.Int(1), types.Int(2), types.Int(1), types.Double(1.0))
-    shared = trim.trimmed(one)
+    shared = trimmed(one)
     assert alphas_of(shared) == [2, 3, 2, 5]
     assert shared.methods[0].values[4] == types.Null()
-    assert trim.trimmed(shared) == shared
+    assert trimmed(shared) == shared
     assert plan_check.problems(one, shared, kernels.load()) == []
 
 
 def test_what_differs_in_a_bit_or_kind_stays() -> None:
     different = (types.Double(0.0), types.Double(-0.0), types.Int(0), types.Bool(False))
-    assert alphas_of(trim.trimmed(added(*different))) == [2, 3, 4, 5]
+    assert alphas_of(trimmed(added(*different))) == [2, 3, 4, 5]
 
 
 def test_lists_are_one_when_their_items_are() -> None:
@@ -65,7 +65,7 @@ def test_lists_are_one_when_their_items_are() -> None:
         types.IntList((3, 3)),
         types.IntList((3,)),
     )
-    shared = trim.trimmed(one)
+    shared = trimmed(one)
     assert alphas_of(shared) == [2, 2, 4, 4, 6]
     assert shared.methods[0].values[4] == types.IntList((2, 2))
     assert plan_check.problems(one, shared, kernels.load()) == []
@@ -80,7 +80,7 @@ def test_lists_are_one_when_their_items_are() -> None:
     ],
 )
 def test_what_can_change_stays(then: types.Instruction) -> None:
-    shared = trim.trimmed(added(types.Int(1), types.Int(1), types.Int(1), then=then))
+    shared = trimmed(added(types.Int(1), types.Int(1), types.Int(1), then=then))
     assert alphas_of(shared)[:3] == [2, 3, 2]
 
 
@@ -88,7 +88,7 @@ def test_inputs_stay() -> None:
     one = added(types.Int(1), types.Int(1))
     (method,) = one.methods
     given = replace(one, methods=(replace(method, inputs=(X, 3)),))
-    assert alphas_of(trim.trimmed(given)) == [2, 3]
+    assert alphas_of(trimmed(given)) == [2, 3]
 
 
 def test_another_scalar_is_another_plan() -> None:

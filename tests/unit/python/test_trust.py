@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from ember import boards, cli, paths
-from ember.build import project
 from ember.errors import SdkError
+from ember.firmware import project
 
 
 def described(folder: Path, **runner: object) -> None:

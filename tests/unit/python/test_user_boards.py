@@ -7,6 +7,8 @@ import yaml
 from board_files import (
     CHIPS,
     CORES,
+    DTCM,
+    FLASH,
     MEMORIES,
     WHOLE,
     like_h7,
@@ -16,8 +18,9 @@ from board_files import (
     write,
 )
 
-from ember import boards, paths
+from ember import boards, cli, paths
 from ember.boards import layers as board_layers
+from ember.errors import SdkError
 from ember.toolchain import linker
 
 
@@ -262,3 +265,93 @@ def test_files_are_read_in_one_place(monkeypatch, tmp_path):
     assert set(seen) == {
         *("mine.yaml", "nucleo-h743zi2.yaml", "stm32h743zi.yaml", "cortex-m7.yaml")
     }
+
+
+# ---- a core that no compiler here knows ----------------------------------------------
+
+
+ROM = {"name": "rom", "base": 0x40000000, "size": "1M", "access": "rx"}
+ROM |= {"kind": "flash", "holds": ["rodata", "weights"]}
+RAM = {"name": "ram", "base": 0x20000000, "size": "1M", "access": "rw"}
+RAM |= {"kind": "sram", "holds": ["data", "planned"]}
+
+
+def test_a_library_needs_only_what_is_linked_of_it(tmp_path, data):
+    memories = [ROM, RAM]
+    path = mine(tmp_path, title="a", cpu="lx7", port="library", memories=memories)
+    board = boards.read(path)
+    assert (board.isa, board.toolchains, board.verified) == ((), (), "nobody")
+    words = ["package", data / "add.pte", "--board", path, "--for", "sources"]
+    assert cli.main([*map(str, words), "-o", str(tmp_path / "packed")]) == 0
+    assert (tmp_path / "packed" / "src" / "Ember.h").is_file()
+
+
+def test_firmware_for_a_library_is_refused(tmp_path, data, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = mine(tmp_path, title="a", cpu="lx7", port="library", memories=[ROM, RAM])
+    assert cli.main(["build", str(data / "add.pte"), "--board", path.name]) == 1
+    assert "`port: library` says: firmware needs another" in capsys.readouterr().err
+    assert cli.main(["boards", path.name]) == 0
+    assert "none: it is for sources" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("port", [{}, {"port": "library"}])
+def test_an_unknown_core_is_told_with_everything_else(tmp_path, port):
+    code = {**ROM, "holds": ["code"]}
+    keys = {"cpu": "lx7", "memories": [code, {**RAM, "holds": ["io"]}]}
+    keys |= {"verfied": "qemu"}
+    said = refused(mine(tmp_path, **keys, **port))
+    assert "verfied: unknown key: did you mean verified?" in said
+    assert "no memory holds rodata, data" in said
+    assert ("cpu: there is no core 'lx7'" in said) == (not port)
+    assert ("`port: library`" in said) == (not port)
+
+
+def test_mistakes_of_the_whole_are_told_together(tmp_path):
+    keys = {"memories": [FLASH, {**DTCM, "base": FLASH["base"]}], "isa": ["fpuu"]}
+    keys |= {"console": "uart", "toolchains": ["arm-gcc"], "flashers": []}
+    said = refused(mine(tmp_path, **{**WHOLE, "cpu": "cortex-m4", **keys}))
+    for problem in (
+        "memories flash and dtcm overlap",
+        "kernels/isa.yaml has no fpuu: did you mean fpu?",
+        "there is no toolchain 'arm-gcc': did you mean arm-gnu?",
+        "console is uart, but there is no `uart`",
+    ):
+        assert problem in said, said
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"flasher": []}, "flasher: unknown key: did you mean flashers?"),
+        ({"probe": {"opnocd": "x"}}, "opnocd: unknown key: did you mean openocd?"),
+        ({"memories": [{**RAM, "hold": []}]}, "memories.0.hold: unknown key: did you"),
+        ({"lik": "host"}, "lik: unknown key: did you mean like?"),
+        ({"zzz": 1}, "zzz: unknown key"),
+    ],
+)
+def test_unknown_keys_suggest_what_is_there(tmp_path, keys, said):
+    whole = {"cpu": "cortex-m4", **WHOLE}
+    assert said in refused(mine(tmp_path, **{**whole, **keys}))
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("mps2-an368", "did you mean mps2-an386?"),
+        ("netduinoplus", "did you mean netduinoplus2?"),
+        ("stm32l476", "in a file, for --board FILE.yaml: docs/boards.md"),
+        ("nucleo-l476rg", "in a file, for --board FILE.yaml: docs/boards.md"),
+        ("STM32F446", "boards with 'STM32F446': nucleo-f446re; or describe"),
+        ("cortex-m55", "boards with 'cortex-m55': alif-ensemble-e7, ek-ra8m1, mps3"),
+        ("", "one of: alif"),
+        ("mine", "a board's own file is named with its .yaml: --board mine.yaml"),
+    ],
+)
+def test_a_board_that_is_not_there(tmp_path, name, said, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    mine(tmp_path)
+    with pytest.raises(SdkError) as error:
+        boards.load(name)
+    assert said in error.value.hint
+    assert ("did you mean" in error.value.hint) == ("did you mean" in said)

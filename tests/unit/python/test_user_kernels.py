@@ -10,6 +10,8 @@ import pytest
 
 from ember import cli, kernels
 from ember.errors import SdkError
+from ember.firmware import project as projects
+from ember.toolchain import libraries
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "custom_op"
 
@@ -93,10 +95,21 @@ def test_candidates_before_those_of_ember(tmp_path: Path) -> None:
         ("[{schema: '(Tensor x)'}]", "it has no 'op'"),
         ("[{op: add.out, schema: '(Tensor x)', kernels: [there]}]", "has 1 arguments"),
         ("{operators: 3}", "must be a list"),
+        (
+            "{operators: [{op: 'my::a', schema: '(Tensor x)', kernels: [there]}],"
+            " sources: [loop.c]}",
+            "no such file:",
+        ),
+        (
+            "[{op: 'my::a', schema: '(Tensor x)', in: loop.c, kernels: [there]}]",
+            "does not exist",
+        ),
+        ("{operators: [], sources: 3}", "`sources` must be a list of files"),
     ],
 )
 def test_wrong_lists(text: str, said: str, tmp_path: Path) -> None:
     folder = library(tmp_path / "own", text, "there.c")
+    (folder / "loop.c").symlink_to("loop.c")
     with pytest.raises(SdkError) as error:
         kernels.load((folder,))
     assert said in error.value.what
@@ -105,3 +118,32 @@ def test_wrong_lists(text: str, said: str, tmp_path: Path) -> None:
 def test_a_folder_without_a_list(tmp_path: Path) -> None:
     with pytest.raises(SdkError, match=r"the list of kernels .* does not exist"):
         kernels.load((tmp_path,))
+
+
+SHARED = """\
+operators: [{op: "my::a", schema: "(Tensor x)", in: KERNELS, kernels: [mine]}]
+sources: [SHARED]
+"""
+
+
+@pytest.mark.parametrize("place", [".", "../beside"])
+@pytest.mark.parametrize("spelling", ["own", "other/../own", "link"])
+def test_shared_sources_are_linked_however_folders_are_spelled(
+    place: str, spelling: str, tmp_path: Path
+) -> None:
+    text = SHARED.replace("KERNELS", place).replace("SHARED", f"{place}/shared.c")
+    own = library(tmp_path / "own", text)
+    for folder in ("other", "beside"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "link").symlink_to(own)
+    sources = [(own / place / name).resolve() for name in ("mine.c", "shared.c")]
+    for source in sources:
+        source.write_text("")
+    project = projects.load(None, [tmp_path / spelling, own])
+    assert project.rules.known.user_sources({"my::a": ["mine"]}) == sources
+    before = libraries.user_digest(project.rules.libraries)
+    for source in sources:
+        source.write_text(f"// {source.name}")
+        after = libraries.user_digest(project.rules.libraries)
+        assert after != before
+        before = after

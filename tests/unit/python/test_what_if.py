@@ -10,8 +10,8 @@ import yaml
 from spreading import RESNET, K, board, split
 
 from ember import cli
-from ember.build.advice import what_if
 from ember.errors import UsageError
+from ember.firmware.advice import what_if
 
 
 def test_sizes_are_set_grown_and_shrunk() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 import one_call
 import pytest
 from benchmarks import work as factors
+from committed_cases import path_of
 
 from ember import boards, cases, cli
 from ember.run import testing
 from ember.select import work
 from ember.toolchain import footprint
 
-CASES = Path(__file__).parents[2] / "cases"
 # Calls with much to walk over and nothing to compute.
 EMPTY = {
     "a kernel without channels": "aten::convolution.out(f32[1,0,20100,20100],"
@@ -78,7 +78,7 @@ def test_loops_over_nothing_are_not_walked(line: str, tmp_path: Path) -> None:
 
 
 def test_a_budget_ends_a_long_call_before_it_runs() -> None:
-    path = CASES / "op_mm"
+    path = path_of("op_mm")
     known = one(path)
     assert known.status == "passed"
     assert known.work is not None
@@ -90,10 +90,10 @@ def test_a_budget_ends_a_long_call_before_it_runs() -> None:
 
 def test_the_plan_states_the_work(tmp_path: Path) -> None:
     to = tmp_path / "plan.json"
-    model = CASES / "op_mm" / "model.pte"
+    model = path_of("op_mm")
     assert cli.main(["plan", str(model), "--board", "host", "--json", str(to)]) == 0
     stated = json.loads(to.read_text())["work"]
-    assert stated["steps"] == one(CASES / "op_mm").work
+    assert stated["steps"] == one(path_of("op_mm")).work
     (row,) = stated["methods"]
     assert row["method"] == "forward"
     assert row["nodes"][0]["operator"] == "aten::mm.out"
@@ -105,7 +105,7 @@ def test_the_plan_states_the_work(tmp_path: Path) -> None:
 )
 def test_steps_of_instructions_add_up(case: str, tmp_path: Path) -> None:
     to = tmp_path / "plan.json"
-    model = CASES / case
+    model = path_of(case)
     assert cli.main(["plan", str(model), "--board", "host", "--json", str(to)]) == 0
     (row,) = json.loads(to.read_text())["work"]["methods"]
     assert all(node["steps"] >= work.CALL_STEPS for node in row["nodes"])
@@ -137,7 +137,7 @@ def test_work_without_bound_exceeds_every_ceiling() -> None:
 
 def outcome(case: str, instructions: int, steps: int) -> testing.Outcome:
     return testing.Outcome(
-        *(case, "mps2-an386", "passed", "", CASES / case),
+        *(case, "mps2-an386", "passed", "", path_of(case)),
         instructions=instructions,
         work=steps,
     )
@@ -149,7 +149,7 @@ def test_a_kernel_has_the_factor_of_its_slowest_program() -> None:
         outcome("op_mm", 200, 100),
         outcome("op_mm_f64", 1000, 100),
         outcome("xnnpack_mlp", 300, 100),  # of a delegate
-        outcome("model_mlp", 0, 100),  # was not counted
+        outcome("model_mlp_small", 0, 100),  # was not counted
     ]
     found = factors.of(known)
     assert found == {"aten::add.out": 60, "aten::mm.out": 12, "delegate": 3.6}

@@ -6,20 +6,21 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import committed
 import numpy as np
 import pytest
 import write_faults
+from committed_cases import path_of
 
 from ember import boards, cli, paths
 from ember.cases import Found
-from ember.sweep.content import CaseContent
-from ember.sweep.points import Point
+from ember.sweep.points import CaseContent, Point
 from ember.sweep.results import Results
 from ember.sweep.settings import Option
 from ember.sweep.work import PointResult
 
 DIGITS = paths.root() / "examples/models/digits/digits.pte"
-CASE = paths.root() / "tests/cases/op_add"
+CASE = path_of("op_add")
 OPERATORS = Path(__file__).parent / "data/op_info/op_index_put.yaml"
 ON = ("digits.pte", "--board", "mps2-an386")
 HOST = ("--board", "host")
@@ -76,6 +77,7 @@ example_inputs = (torch.zeros(1, 6),)
 # Which of the writes fail; other runs take others, and in the end all.
 FEW = {"select": 8, "inspect": 2, "sign": 1, "bindings": 2, "compare": 2}
 FEW |= {"keygen": 1, "history": 2, "report": 3, "doctor": 2, "boards": 2, "probes": 2}
+QUICK = {"keygen", "doctor", "boards", "select"}  # others are `broad`
 SOME = {"plan": 9, "build": 23, "pack": 29, "new": 11, "package": 31}
 SOME |= {"new platformio": 241, "new zephyr": 223, "new arduino": 211}
 SOME |= {"baseline": 17, "test": 5, "debug": 5, "run": 23, "profile": 31}
@@ -94,14 +96,14 @@ def prepare(work: Path, name: str) -> None:
     elif name == "bindings":
         shutil.copy(OPERATORS, work / "ops.yaml")
     elif name in ("test", "debug", "baseline"):
-        shutil.copytree(CASE, work / "case")
+        committed.copied(CASE.stem, work / "case")
     elif name in ("report", "history"):
         store(work / "sweep.sqlite")
     elif name == "flash":
         (work / "drive").mkdir()
         (work / "drive/INFO_UF2.TXT").write_text("Board-ID: RPI-RP2\n")
     elif name == "sweep":
-        shutil.copytree(CASE, work / "case")
+        committed.copied(CASE.stem, work / "case")
         (work / "sweep.yaml").write_text("{programs: [case], boards: [host]}")
     elif name == "compare":
         words = ["profile", str(work / ON[0]), *ON[1:], "--out", str(work / "built")]
@@ -142,13 +144,21 @@ def check(folder: Path, name: str, step: int, fault: str = "full") -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "step"), FEW.items())
+@pytest.mark.parametrize(
+    ("name", "step"),
+    [
+        pytest.param(name, step, marks=() if name in QUICK else pytest.mark.broad)
+        for name, step in FEW.items()
+    ],
+)
 def test_a_write_fails(tmp_path: Path, name: str, step: int) -> None:
     check(tmp_path, name, step)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["select", "sign"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("select", marks=pytest.mark.broad), "sign"]
+)
 def test_half_of_a_write_is_made(tmp_path: Path, name: str) -> None:
     check(tmp_path, name, FEW[name], "full after a half")
 

@@ -6,23 +6,23 @@ import json
 from pathlib import Path
 
 import pytest
+from committed_cases import matching, path_of
 
-from ember import boards, cli, kernels, model, program
-from ember.build import project
+from ember import boards, cli, kernels, model
 from ember.errors import SdkError
 from ember.files import xnnpack
+from ember.firmware import project
 from ember.select import selection
 
-CASES = Path(__file__).parents[2] / "cases"
-MODELS = sorted(CASES.glob("xnnpack_*/model.pte"))
+MODELS = matching("xnnpack_*")
 
 
 def payloads(path: Path) -> list[bytes]:
-    methods = program.read(path).methods
+    methods = model.read(path).program.methods
     return [each.data for method in methods for each in method.delegates]
 
 
-@pytest.mark.parametrize("path", MODELS, ids=lambda path: str(path.parent.name))
+@pytest.mark.parametrize("path", MODELS, ids=lambda path: path.name)
 def test_graphs_are_read(path: Path) -> None:
     for payload in payloads(path):
         graph = xnnpack.parse(payload)
@@ -34,7 +34,7 @@ def test_graphs_are_read(path: Path) -> None:
 
 def test_configurations_are_what_they_are_called() -> None:
     def weights(name: str) -> str:
-        found = payloads(CASES / f"xnnpack_layer_linear_{name}/model.pte")
+        found = payloads(path_of(f"xnnpack_layer_linear_{name}"))
         nodes = [node for one in found for node in xnnpack.parse(one).nodes]
         return next(n for n in nodes if n.kind == "FullyConnected").inputs[1].datatype
 
@@ -44,16 +44,18 @@ def test_configurations_are_what_they_are_called() -> None:
 
 
 def test_damaged_payloads_are_refused() -> None:
-    (payload,) = payloads(CASES / "xnnpack_mlp_static/model.pte")
+    (payload,) = payloads(path_of("xnnpack_mlp_static"))
     for size in range(0, len(payload) - 8, 7):
         with pytest.raises(SdkError):
             xnnpack.parse(payload[:size])
 
 
 def test_inspect_shows_kernels_of_nodes(capsys: pytest.CaptureFixture[str]) -> None:
-    path = CASES / "xnnpack_mlp_static/model.pte"
+    path = path_of("xnnpack_mlp_static")
     assert cli.main(["inspect", str(path), "--board", "host", "--json", "-"]) == 0
-    (delegate,) = json.loads(capsys.readouterr().out)["methods"][0]["delegates"]
+    (delegate,) = json.loads(capsys.readouterr().out)["program"]["methods"][0][
+        "delegates"
+    ]
     found = [(one["kind"], one["variant"], one["kernel"]) for one in delegate["nodes"]]
     assert found == [
         ("Convert", "", "convert"),
@@ -75,16 +77,18 @@ def test_inspect_shows_kernels_of_nodes(capsys: pytest.CaptureFixture[str]) -> N
 def test_kernels_take_odd_columns_of_int4(
     board: str, kernel: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = CASES / "xnnpack_rare_int4_odd/model.pte"
+    path = path_of("xnnpack_rare_int4_odd")
     assert cli.main(["inspect", str(path), "--board", board, "--json", "-"]) == 0
-    delegates = json.loads(capsys.readouterr().out)["methods"][0]["delegates"]
+    delegates = json.loads(capsys.readouterr().out)["program"]["methods"][0][
+        "delegates"
+    ]
     nodes = [node for one in delegates for node in one["nodes"]]
     layers = [one["kernel"] for one in nodes if one["kind"] == "FullyConnected"]
     assert layers == 6 * [kernel]
 
 
 def test_only_the_nodes_in_use_are_linked() -> None:
-    one = model.read(CASES / "xnnpack_mlp/model.pte", ())
+    one = model.read(path_of("xnnpack_mlp"), ())
     host = boards.load("host")
     methods = one.program.methods
     chosen = selection.choose(one.program, one.content, (), host, methods, "mlp")
@@ -98,16 +102,16 @@ def test_a_project_switches_sme_off(tmp_path: Path) -> None:
     file = tmp_path / "ember.yaml"
     file.write_text("forbid: [sme]\n", encoding="utf-8")
     board = project.load(file).rules.narrowed(boards.load("qemu-a64-sme"))
-    assert board.isa == ("i8mm", "fhm", "dot", "neon")
+    assert board.isa == ("bf16mm", "i8mm", "fhm", "dot", "neon")
     assert board.svl is None
-    one = model.read(CASES / "xnnpack_mlp/model.pte", ())
+    one = model.read(path_of("xnnpack_mlp"), ())
     methods = one.program.methods
     chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
     assert chosen.nodes == {"fully_connected_f32_neon"}
 
 
 def test_a_board_with_sme_takes_its_variants() -> None:
-    one = model.read(CASES / "xnnpack_mlp/model.pte", ())
+    one = model.read(path_of("xnnpack_mlp"), ())
     board = boards.load("qemu-a64-sme")
     methods = one.program.methods
     chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import committed
 import crafted_payloads
 import payloads
 import pytest
@@ -35,8 +35,7 @@ def test_old_forms_have_the_same_numbers(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    folder = tmp_path / case
-    shutil.copytree(payloads.CASES / f"xnnpack_{case}", folder)
+    folder = committed.copied(f"xnnpack_{case}", tmp_path / case)
     (folder / "model.pte").write_bytes(form(case))
     assert cli.main(["test", str(folder), "--board", "host"]) == 0, capsys.readouterr()
 
@@ -45,8 +44,7 @@ def test_old_forms_have_the_same_numbers(
 def test_constants_may_be_in_a_data_file(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / case
-    shutil.copytree(payloads.CASES / f"xnnpack_{case}", folder)
+    folder = committed.copied(f"xnnpack_{case}", tmp_path / case)
     one = program.read(folder / "model.pte")
     entries = tuple(tensor_data.Entry(each.key, each.data) for each in one.named_data)
     (folder / "weights.ptd").write_bytes(

@@ -65,7 +65,7 @@ static uint32_t weight_bits(ember_xnn_sme_kind_t kind) {
     return kind >= XNN_SME_QD8_S4 ? 4 : 8 * xnn_sme_element(kind);
 }
 
-// Static int8 begins with elements, what is quantised while it runs with float32.
+// Static int8 begins with elements, what is quantised at run time with float32.
 static void prepare(const product_t *product) {
     const bool dynamic = product->kind >= XNN_SME_QD8;
     const uint32_t bits = dynamic ? 32 : 8 * xnn_sme_element(product->kind);

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import torch
-from executorch.exir import to_edge  # type: ignore[import-untyped]
+from executorch.exir import to_edge
 from torch.export import export
 
 LENGTHS = (100, 200)
@@ -31,10 +31,10 @@ class Chain(torch.nn.Module):
 def main() -> None:
     for length in LENGTHS:
         exported = export(Chain(length), (torch.ones(1), torch.ones(1)))
-        made = to_edge(exported).to_executorch()
+        manager = to_edge(exported).to_executorch()
         path = Path(__file__).with_name(f"add{length}.pte")
-        path.write_bytes(made.buffer)
-        print(f"{path.name}: {len(made.buffer):,} bytes")
+        path.write_bytes(manager.buffer)
+        print(f"{path.name}: {len(manager.buffer):,} bytes")
 
 
 if __name__ == "__main__":

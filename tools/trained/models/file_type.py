@@ -51,7 +51,7 @@ class FileType(nn.Module):
 
 
 def _content(data: bytes) -> torch.Tensor:
-    """(1, 2048): the start and the end, filled up with a number that is no byte."""
+    """(1, 2048): the start and the end, filled up with a number that is not a byte."""
     data = data.strip()
     start, end = list(data[:HALF]), list(data[-HALF:])
     start += [PADDING] * (HALF - len(start))

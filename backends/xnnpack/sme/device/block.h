@@ -38,6 +38,7 @@ typedef struct sme_kind {
 
 extern const sme_kind_t xnn_sme_f32;
 extern const sme_kind_t xnn_sme_f16;
+extern const sme_kind_t xnn_sme_bf16;
 extern const sme_kind_t xnn_sme_qs8;
 extern const sme_kind_t xnn_sme_qd8;
 extern const sme_kind_t xnn_sme_qd8_s4;
@@ -60,6 +61,7 @@ void xnn_sme_few(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("z
                                size_t columns) __arm_streaming __arm_inout("za")
 XNN_SME_MULTIPLY(f32);
 XNN_SME_MULTIPLY(f16);
+XNN_SME_MULTIPLY(bf16);
 XNN_SME_MULTIPLY(s8);
 XNN_SME_MULTIPLY(s4);
 
@@ -68,6 +70,8 @@ svfloat32x2_t xnn_sme_f32_dot(svfloat32x2_t sums, const void *a, const void *w,
                               size_t steps) __arm_streaming __arm_preserves("za");
 svfloat32x2_t xnn_sme_f16_dot(svfloat32x2_t sums, const void *a, const void *w,
                               size_t steps) __arm_streaming __arm_preserves("za");
+svfloat32x2_t xnn_sme_bf16_dot(svfloat32x2_t sums, const void *a, const void *w,
+                               size_t steps) __arm_streaming __arm_preserves("za");
 svint32x2_t xnn_sme_s8_dot(svint32x2_t sums, const void *a, const void *w,
                            size_t steps) __arm_streaming __arm_preserves("za");
 svint32x2_t xnn_sme_s4_dot(svint32x2_t sums, const void *a, const void *w,

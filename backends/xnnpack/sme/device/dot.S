@@ -19,16 +19,23 @@
     .endr
     .endm
 
-    .macro F16 at
+    // Pairs of numbers of 16 bits; \fmlalb and \fmlalt take the first and the second.
+    .macro PAIRS at, fmlalb, fmlalt
     ld1rqh  {z2.h}, p0/z, [x0, #(16 * \at)]
     .irp    i, 0, 1, 2, 3
     ldr     z3, [x1, #(8 * \at + 2 * \i), mul vl]
     ldr     z4, [x1, #(8 * \at + 2 * \i + 1), mul vl]
-    fmlalb  z0.s, z3.h, z2.h[2 * \i]
-    fmlalb  z1.s, z4.h, z2.h[2 * \i]
-    fmlalt  z0.s, z3.h, z2.h[2 * \i + 1]
-    fmlalt  z1.s, z4.h, z2.h[2 * \i + 1]
+    \fmlalb  z0.s, z3.h, z2.h[2 * \i]
+    \fmlalb  z1.s, z4.h, z2.h[2 * \i]
+    \fmlalt  z0.s, z3.h, z2.h[2 * \i + 1]
+    \fmlalt  z1.s, z4.h, z2.h[2 * \i + 1]
     .endr
+    .endm
+    .macro F16 at
+    PAIRS   \at, fmlalb, fmlalt
+    .endm
+    .macro BF16 at
+    PAIRS   \at, bfmlalb, bfmlalt
     .endm
 
     .macro S8 at
@@ -87,6 +94,7 @@ FUNCTION xnn_sme_\type\()_dot
 
     DOT     f32, F32, 8
     DOT     f16, F16, 8
+    DOT     bf16, BF16, 8
     DOT     s8, S8, 8
     DOT     s4, S4, 4
 

@@ -51,7 +51,7 @@
     sdot    \s3\().s, \w\().b, \a3\().b[\lane]
     .endm
 
-    // Adds word \lane of them, whose weights lie at \at, of the second vector from x7 on.
+    // Adds word \lane of them, with weights at \at, of the second vector from x7 on.
     .macro WORD_eight lane, at:vararg
     ld1w    {z24.s}, p1/z, [x8\at]
     DOTS    \lane, z24, z16, z17, z18, z19, z0, z1, z2, z3

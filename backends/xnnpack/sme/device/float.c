@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// float32, and float16 with sums in float32. Sums begin with the bias and are fused, in
-// order; an outer product of float16 adds two products in one step, so results may
-// differ in the last place from those of kernels that add one at a time.
+// float32, and float16 and bfloat16 with sums in float32. Sums begin with the bias and
+// are fused, in order; an outer product of float16 or bfloat16 adds two products in one
+// step, so results may differ in the last place from those of kernels that add one at a
+// time.
 #include "block.h"
 
 static void begin(const ember_xnn_sme_t *gemm,
@@ -121,50 +122,87 @@ static void one_f32(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves
     }
 }
 
-// --- float16 -------------------------------------------------------------------------
+// --- float16, bfloat16 ---------------------------------------------------------------
 
-static inline void put_f16(uint16_t *y, svfloat32_t left, svfloat32_t right,
-                           svbool_t c0,
-                           svbool_t c1) __arm_streaming __arm_preserves("za") {
+static inline __attribute__((always_inline)) svuint32_t
+narrow(svfloat32_t x, const bool bf16) __arm_streaming __arm_preserves("za") {
     const svbool_t all = svptrue_b32();
-    svst1h_u32(c0, y, svreinterpret_u32_f16(svcvt_f16_f32_x(all, left)));
-    svst1h_vnum_u32(c1, y, 1, svreinterpret_u32_f16(svcvt_f16_f32_x(all, right)));
+    return bf16 ? svreinterpret_u32_bf16(svcvt_bf16_f32_x(all, x))
+                : svreinterpret_u32_f16(svcvt_f16_f32_x(all, x));
 }
 
 static inline __attribute__((always_inline)) void
-store_f16(const ember_xnn_sme_t *gemm, uint16_t *y, bool lower, uint32_t rows,
-          svbool_t c0, svbool_t c1) __arm_streaming __arm_inout("za") {
+put_half(uint16_t *y, svfloat32_t left, svfloat32_t right, svbool_t c0, svbool_t c1,
+         const bool bf16) __arm_streaming __arm_preserves("za") {
+    svst1h_u32(c0, y, narrow(left, bf16));
+    svst1h_vnum_u32(c1, y, 1, narrow(right, bf16));
+}
+
+static inline __attribute__((always_inline)) void
+store_half(const ember_xnn_sme_t *gemm, uint16_t *y, bool lower, uint32_t rows,
+           svbool_t c0, svbool_t c1,
+           const bool bf16) __arm_streaming __arm_inout("za") {
     const svfloat32_t low = svdup_f32(gemm->real.low);
     const svfloat32_t high = svdup_f32(gemm->real.high);
     const size_t n = gemm->n;
     for (uint32_t i = 0; i < rows; i++, y += n) {
         const svfloat32_t left = svreinterpret_f32_s32(sme_row(lower, false, i));
         const svfloat32_t right = svreinterpret_f32_s32(sme_row(lower, true, i));
-        put_f16(y, bound(left, low, high), bound(right, low, high), c0, c1);
+        put_half(y, bound(left, low, high), bound(right, low, high), c0, c1, bf16);
     }
 }
 
-static void end_f16(const ember_xnn_sme_t *gemm,
-                    const sme_block_t *block) __arm_streaming __arm_inout("za") {
+static inline __attribute__((always_inline)) void
+end_half(const ember_xnn_sme_t *gemm, const sme_block_t *block,
+         const bool bf16) __arm_streaming __arm_inout("za") {
     const uint32_t words = (uint32_t)svcntw();
     const svbool_t c0 = svwhilelt_b32_u32(0, block->columns);
     const svbool_t c1 = svwhilelt_b32_u32(words, block->columns);
     const uint32_t upper = block->rows < words ? block->rows : words;
     uint16_t *y = (uint16_t *)gemm->y + (size_t)block->row * gemm->n + block->column;
-    store_f16(gemm, y, false, upper, c0, c1);
-    store_f16(gemm, y + (size_t)upper * gemm->n, true, block->rows - upper, c0, c1);
+    store_half(gemm, y, false, upper, c0, c1, bf16);
+    store_half(gemm, y + (size_t)upper * gemm->n, true, block->rows - upper, c0, c1,
+               bf16);
 }
 
-static void row_f16(const ember_xnn_sme_t *gemm, const float16_t *w, uint32_t column,
-                    uint32_t columns) __arm_streaming __arm_preserves("za") {
+static void end_f16(const ember_xnn_sme_t *gemm,
+                    const sme_block_t *block) __arm_streaming __arm_inout("za") {
+    end_half(gemm, block, false);
+}
+
+static void end_bf16(const ember_xnn_sme_t *gemm,
+                     const sme_block_t *block) __arm_streaming __arm_inout("za") {
+    end_half(gemm, block, true);
+}
+
+// Adds two products to each sum: the numbers of a `pair` by words of columns.
+static inline __attribute__((always_inline)) svfloat32_t
+add_pair(svfloat32_t sums, svuint32_t w, svuint16_t pair,
+         const bool bf16) __arm_streaming __arm_preserves("za") {
+    if (bf16) {
+        const svbfloat16_t x = svreinterpret_bf16_u16(pair);
+        const svbfloat16_t columns = svreinterpret_bf16_u32(w);
+        sums = svbfmlalb_lane_f32(sums, columns, x, 0);
+        return svbfmlalt_lane_f32(sums, columns, x, 1);
+    }
+    const svfloat16_t x = svreinterpret_f16_u16(pair);
+    const svfloat16_t columns = svreinterpret_f16_u32(w);
+    sums = svmlalb_lane_f32(sums, columns, x, 0);
+    return svmlalt_lane_f32(sums, columns, x, 1);
+}
+
+static inline __attribute__((always_inline)) void
+row_half(const ember_xnn_sme_t *gemm, const uint16_t *w, uint32_t column,
+         uint32_t columns, const bool bf16) __arm_streaming __arm_preserves("za") {
     const uint32_t words = (uint32_t)svcntw();
     const svbool_t c0 = svwhilelt_b32_u32(0, columns);
     const svbool_t c1 = svwhilelt_b32_u32(words, columns);
-    const float16_t *a = gemm->a;
+    const uint16_t *a = gemm->a;
     uint32_t k = gemm->k;
     svfloat32x2_t sums = sme_bias(gemm, column, columns);
     if (columns == 2 * words) {
-        sums = xnn_sme_f16_dot(sums, a, w, k / 8);
+        sums = bf16 ? xnn_sme_bf16_dot(sums, a, w, k / 8)
+                    : xnn_sme_f16_dot(sums, a, w, k / 8);
         a += k & ~UINT32_C(7);
         w += (size_t)(k & ~UINT32_C(7)) * columns;
         k &= 7;
@@ -172,29 +210,39 @@ static void row_f16(const ember_xnn_sme_t *gemm, const float16_t *w, uint32_t co
     svfloat32_t s0 = svget2_f32(sums, 0);
     svfloat32_t s1 = svget2_f32(sums, 1);
     for (; k > 0; k -= k > 1 ? 2 : 1, a += 2, w += 2 * columns) {
-        const svfloat16_t pair = svld1rq_f16(svwhilelt_b16_u32(0, k), a);
-        const svfloat16_t w0 = svreinterpret_f16_u32(svld1_u32(c0, (const void *)w));
-        const svfloat16_t w1 =
-            svreinterpret_f16_u32(svld1_vnum_u32(c1, (const void *)w, 1));
-        s0 = svmlalt_lane_f32(svmlalb_lane_f32(s0, w0, pair, 0), w0, pair, 1);
-        s1 = svmlalt_lane_f32(svmlalb_lane_f32(s1, w1, pair, 0), w1, pair, 1);
+        const svuint16_t pair = svld1rq_u16(svwhilelt_b16_u32(0, k), a);
+        s0 = add_pair(s0, svld1_u32(c0, (const void *)w), pair, bf16);
+        s1 = add_pair(s1, svld1_vnum_u32(c1, (const void *)w, 1), pair, bf16);
     }
     const svfloat32_t low = svdup_f32(gemm->real.low);
     const svfloat32_t high = svdup_f32(gemm->real.high);
-    put_f16((uint16_t *)gemm->y + column, bound(s0, low, high), bound(s1, low, high),
-            c0, c1);
+    put_half((uint16_t *)gemm->y + column, bound(s0, low, high), bound(s1, low, high),
+             c0, c1, bf16);
+}
+
+static inline __attribute__((always_inline)) void
+one_half(const ember_xnn_sme_t *gemm,
+         const bool bf16) __arm_streaming __arm_preserves("za") {
+    const uint32_t most = 2 * (uint32_t)svcntw();
+    const size_t column = 2 * (size_t)xnn_sme_words(gemm->kind, gemm->k);
+    for (uint32_t j = 0; j < gemm->n; j += most) {
+        const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
+        row_half(gemm, (const uint16_t *)gemm->w + j * column, j, columns, bf16);
+    }
 }
 
 static void one_f16(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
-    const uint32_t most = 2 * (uint32_t)svcntw();
-    const size_t column = 2 * (size_t)xnn_sme_words(XNN_SME_F16, gemm->k);
-    for (uint32_t j = 0; j < gemm->n; j += most) {
-        const uint32_t columns = gemm->n - j < most ? gemm->n - j : most;
-        row_f16(gemm, (const float16_t *)gemm->w + j * column, j, columns);
-    }
+    one_half(gemm, false);
+}
+
+static void
+one_bf16(const ember_xnn_sme_t *gemm) __arm_streaming __arm_preserves("za") {
+    one_half(gemm, true);
 }
 
 const sme_kind_t xnn_sme_f32 = {begin, xnn_sme_f32_whole, xnn_sme_f32_part, end_f32,
                                 one_f32};
 const sme_kind_t xnn_sme_f16 = {begin, xnn_sme_f16_whole, xnn_sme_f16_part, end_f16,
                                 one_f16};
+const sme_kind_t xnn_sme_bf16 = {begin, xnn_sme_bf16_whole, xnn_sme_bf16_part, end_bf16,
+                                 one_bf16};

@@ -3,9 +3,9 @@
 #include "block.h"
 
 static const sme_kind_t *const kinds[XNN_SME_KINDS] = {
-    [XNN_SME_F32] = &xnn_sme_f32,       [XNN_SME_F16] = &xnn_sme_f16,
-    [XNN_SME_QS8] = &xnn_sme_qs8,       [XNN_SME_QD8] = &xnn_sme_qd8,
-    [XNN_SME_QD8_S4] = &xnn_sme_qd8_s4,
+    [XNN_SME_F32] = &xnn_sme_f32,   [XNN_SME_F16] = &xnn_sme_f16,
+    [XNN_SME_BF16] = &xnn_sme_bf16, [XNN_SME_QS8] = &xnn_sme_qs8,
+    [XNN_SME_QD8] = &xnn_sme_qd8,   [XNN_SME_QD8_S4] = &xnn_sme_qd8_s4,
 };
 
 // Words of a row of a, which has whole words of w.

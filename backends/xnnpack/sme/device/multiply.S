@@ -123,6 +123,8 @@ FUNCTION xnn_sme_\name\()_part
     PART    f32, fmopa, s
     WHOLE   f16, fmopa, h
     PART    f16, fmopa, h
+    WHOLE   bf16, bfmopa, h
+    PART    bf16, bfmopa, h
     WHOLE   s8, smopa, b
     PART    s8, smopa, b
 

@@ -47,11 +47,16 @@ static int32_t whole_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k
     return nibble_of(word_of(gemm, column, k / 8), k % 8);
 }
 
+static float half_of(const ember_xnn_sme_t *gemm, uint16_t bits) {
+    return gemm->kind == XNN_SME_F16 ? ember_f32_from_f16(bits)
+                                     : ember_f32_from_bf16(bits);
+}
+
 static float real_of(const ember_xnn_sme_t *gemm, uint32_t column, uint32_t k) {
     if (gemm->kind == XNN_SME_F32) {
         return ember_float_from(word_of(gemm, column, k));
     }
-    return ember_f32_from_f16((uint16_t)(word_of(gemm, column, k / 2) >> 16 * (k % 2)));
+    return half_of(gemm, (uint16_t)(word_of(gemm, column, k / 2) >> 16 * (k % 2)));
 }
 
 enum { OUTSIDE = -1 };
@@ -100,7 +105,7 @@ static float real_sum(const ember_xnn_sme_t *gemm, uint32_t row, uint32_t column
         if (at != OUTSIDE) {
             x = gemm->kind == XNN_SME_F32
                     ? ((const float *)gemm->a)[at]
-                    : ember_f32_from_f16(((const uint16_t *)gemm->a)[at]);
+                    : half_of(gemm, ((const uint16_t *)gemm->a)[at]);
         }
         sum = fmaf(x, real_of(gemm, column, k), sum);
     }
@@ -126,6 +131,8 @@ static void put_real(const ember_xnn_sme_t *gemm, size_t at, float number) {
                                                    : gemm->kind == XNN_SME_F16;
     if (half) {
         ((uint16_t *)gemm->y)[at] = ember_f16_from_f32(bounded);
+    } else if (gemm->kind == XNN_SME_BF16) {
+        ((uint16_t *)gemm->y)[at] = ember_bf16_from_f32(bounded);
     } else {
         ((float *)gemm->y)[at] = bounded;
     }

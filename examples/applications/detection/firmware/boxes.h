@@ -9,7 +9,7 @@
 //
 // Memory is that of the caller's boxes_t. The time has a bound: a pass over the cells,
 // each of which moves at most BOXES_MOST boxes, then at most BOXES_MOST^2 / 2 overlaps.
-// Whole numbers alone; no input makes it write past `boxes`.
+// Only whole numbers; no input makes it write past `boxes`.
 #ifndef BOXES_H
 #define BOXES_H
 

@@ -25,9 +25,9 @@ typedef struct row {
 
 typedef struct rows {
     row_t ring[ROWS_SIZE];
-    _Atomic uint32_t frames; // that began; by the interrupt alone
-    _Atomic uint32_t put;    // by the interrupt alone
-    _Atomic uint32_t taken;  // by main() alone
+    _Atomic uint32_t frames; // that began; only the interrupt writes it
+    _Atomic uint32_t put;    // only the interrupt writes it
+    _Atomic uint32_t taken;  // only main() writes it
 } rows_t;
 
 // From the interrupt. `pixels`: (CAMERA_COLUMNS,).

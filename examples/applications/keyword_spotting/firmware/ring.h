@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A ring of samples between one interrupt that puts and one program that takes.
 //
-// Neither side locks: `put` is written by the interrupt alone, `taken` by the program
-// alone. Both count samples for ever and wrap at 32 bits; their difference is what the
-// ring holds.
+// Neither side locks: only the interrupt writes `put`, only the program `taken`. Both
+// count samples for ever and wrap at 32 bits; their difference is what the ring holds.
 #ifndef RING_H
 #define RING_H
 

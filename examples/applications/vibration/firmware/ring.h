@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples from an interrupt to main(): one writes, one reads, nobody waits.
+// Samples from an interrupt to main(): one writes, one reads, neither waits.
 //
-// Threads  ring_write() is called by the producer alone, ring_read() by the consumer
-//          alone; either may interrupt the other.
+// Threads  only the producer calls ring_write(), only the consumer ring_read(); either
+//          may interrupt the other.
 #ifndef RING_H
 #define RING_H
 

@@ -10,42 +10,53 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from ember import build, output, writing
-from ember.cli.reports import summary
+from ember import output, writing
+from ember.cli.reports import tests
 from ember.errors import UsageError
+from ember.firmware import Options
 from ember.output import counted, plain
 from ember.run import baseline
-from ember.run.baseline import FigureChange
-from ember.run.regressions import Regressions
+from ember.run.baseline import FigureChange, Regressions
 from ember.run.testing import Outcome
+
+PANEL = "Baselines and reports"  # of the help
 
 BaselineOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Fail where a case needs more instructions, cycles, RAM or flash than"
-        " FILE says, or gives other bits; stored now if there is none.",
+        help="Fail if a case needs more instructions, cycles, RAM or flash than FILE"
+        " states, or gives other bits. A missing FILE is created.",
+        rich_help_panel=PANEL,
     ),
 ]
 UpdateOption = Annotated[
     bool,
-    typer.Option("--update-baseline", help="Store what is measured in --baseline."),
+    typer.Option(
+        "--update-baseline",
+        help="Store the measured figures in the file of --baseline.",
+        rich_help_panel=PANEL,
+    ),
 ]
 AllowOption = Annotated[
     float | None,
     typer.Option(
-        "--allow", metavar="PERCENT", min=0, help="Growth that is no failure."
+        "--allow",
+        metavar="PERCENT",
+        min=0,
+        help="Growth of a figure that is accepted. Default: 0.",
+        rich_help_panel=PANEL,
     ),
 ]
 
 
 class Check:
-    """Of the figures of cases that passed, against a file; nothing without one."""
+    """Compares the figures of passed cases with a file; does nothing without one."""
 
     def __init__(
         self, path: Path | None, *, update: bool, allow: float | None, emulated: bool
     ) -> None:
-        """`emulated`: the cases run in emulators, and as the user's programs are."""
+        """emulated -- the cases run in emulators, built as the user's programs are"""
         if path is None and (update or allow is not None):
             word = "--update-baseline" if update else "--allow"
             raise UsageError(f"{word} needs --baseline FILE")
@@ -66,10 +77,10 @@ class Check:
     def results(
         self,
         results: Sequence[Outcome],
-        options: build.Options,
+        options: Options,
         timeout_s: float | None,
     ) -> list[Outcome]:
-        """The same, failed where figures got worse."""
+        """The same results, failed where figures got worse."""
         if self._path is None:
             return list(results)
         return self._regressions.check(results, options, timeout_s)
@@ -108,12 +119,12 @@ class Check:
 
     def write_summary(self, results: Sequence[Outcome], path: Path | None) -> None:
         if path is not None:
-            summary.write(
+            tests.write_summary(
                 results, self._regressions.changes, self._regressions.measured, path
             )
 
     def to_json(self) -> dict[str, object]:
-        """What `ember test --json` has besides."""
+        """The additional part of `ember test --json`."""
         return {} if self._path is None else {"baseline": self._regressions.to_json()}
 
 

@@ -1,1 +1,1 @@
-"""What commands found becomes what a person reads: tables, a page, a JUnit report."""
+"""Results of commands become tables, pages and reports for people."""

@@ -1,4 +1,4 @@
-"""Sizes, plans and certificates of a build become what a person reads."""
+"""Sizes, plans and certificates become lines and tables on the console."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from ember.build import Built
+from ember import output
+from ember.firmware import Built
 from ember.output import counted, plain, table
 from ember.toolchain import footprint
 
@@ -18,9 +19,9 @@ _KINDS = ("code", "rodata", "data", "bss", "model", "arena", "stack")
 def show_build(
     console: Console, built: Built, used: Mapping[str, int] | None = None
 ) -> None:
-    """The firmware: what is in it, and how full each memory is; `used` by a run."""
-    for model, chosen in zip(built.models, built.chosen, strict=True):
-        methods = ", ".join(plain(method.name) for method in chosen)
+    """The firmware's content and how full each memory is; `used`: bytes of a run."""
+    for model, of_model in zip(built.models, built.all_methods, strict=True):
+        methods = ", ".join(plain(method.name) for method in of_model)
         console.print(
             f"[bold]{plain(model.name)}[/] on [bold]{built.board.name}[/] ({methods})"
         )
@@ -58,7 +59,7 @@ def certificate_table(
 
 def _stack_line(stack: dict[str, Any]) -> str:
     if "unproven" in stack:
-        return f"stack without a proof, as large as --stack says: {stack['unproven']}"
+        return f"stack size of --stack, not proved: {stack['unproven']}"
     if stack["bound"] is None:
         return "the stack has no known bound on this board"
     deepest = stack["path"][-1]["function"]
@@ -70,7 +71,7 @@ def _stack_line(stack: dict[str, Any]) -> str:
 
 
 def _handlers(stack: dict[str, Any]) -> str:
-    """Those of the application that may nest."""
+    """The application's interrupt handlers that can nest."""
     names = (f"{plain(row['handler'])} {row['bytes']:,}" for row in stack["levels"])
     return f"handlers {stack['handlers']:,} ({', '.join(names)}), " * bool(
         stack["levels"]
@@ -78,25 +79,26 @@ def _handlers(stack: dict[str, Any]) -> str:
 
 
 def show_passes(console: Console, passes: Sequence[Mapping[str, Any]]) -> None:
-    """What each pass of packing brought, where it did; and what was dropped."""
+    """The effect of each pass that was used, and why others were left out."""
     for pass_ in passes:
         if pass_["status"] == "used":
-            console.print(f"pass {pass_['name']}: {', '.join(_effects(pass_))}")
+            effects = ", ".join(_effects(pass_)) or "sizes unchanged"
+            console.print(f"pass {pass_['name']}: {effects}")
         elif pass_["status"] == "dropped":
             reason = plain(pass_["reason"])
             console.print(f"[yellow]pass {pass_['name']} is left out:[/] {reason}")
 
 
 def _effects(pass_: Mapping[str, Any]) -> Iterator[str]:
-    for count, what in (
-        (pass_["planned"], "byte of memory"),
-        (pass_["constants"], "byte of constants"),
-        (pass_["instructions"], "instruction"),
-    ):
-        noun = what if abs(count) == 1 else what.replace("byte", "bytes", 1)
-        noun += "s" if what == "instruction" and abs(count) != 1 else ""
-        if count:
-            yield f"{abs(count):,} {noun} {'less' if count > 0 else 'more'}"
+    for kind, what in (("planned", "memory"), ("constants", "constants")):
+        size = pass_[kind]
+        if size:
+            verb = "saves" if size > 0 else "costs"
+            yield f"{verb} {counted(abs(size), 'byte')} of {what}"
+    count = pass_["instructions"]
+    if count:
+        verb = "removes" if count > 0 else "adds"
+        yield f"{verb} {counted(abs(count), 'instruction')}"
 
 
 def size_table(sizes: dict[str, int]) -> Table:
@@ -128,3 +130,137 @@ def memory_table(memories: list[dict[str, Any]]) -> Table:
             f"{share:.1%}",
         )
     return rows
+
+
+# ---- an answer of `ember plan` -------------------------------------------------------
+
+
+_K = 1024
+
+
+def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
+    """The peak of each planned memory, and the tensors alive at that moment."""
+    for method in facts["methods"]:
+        for memory in method["memories"]:
+            peak = memory["peak"]
+            if not peak["tensors"]:
+                continue
+            rows = output.table("at the peak", "type", ">bytes", ">offset")
+            for tensor in peak["tensors"]:
+                row = (plain(tensor["name"]), plain(tensor["type"]))
+                rows.add_row(*row, f"{tensor['bytes']:,}", f"{tensor['offset']:,}")
+            console.print()
+            console.print(
+                f"{plain(method['method'])}, planned memory {memory['id']}: most is"
+                f" in use at {_moment(peak)}: {counted(peak['bytes'], 'byte')}"
+            )
+            console.print(rows)
+            if peak["more"]:
+                console.print(f"and {peak['more']} smaller ones")
+
+
+def _moment(peak: Mapping[str, Any]) -> str:
+    if peak["operator"] in ("entry", "exit"):
+        return f"the {peak['operator']}"
+    return f"instruction {peak['instruction']} ({plain(peak['operator'])})"
+
+
+def show_work(console: Console, work: Mapping[str, Any]) -> None:
+    """The bound of each method on the steps of an execution."""
+    for row in work["methods"]:
+        whose = f"{plain(row['method'])}: " if len(work["methods"]) > 1 else ""
+        if row["steps"] is not None:
+            steps = f"at most {counted(row['steps'], 'step')} an execution"
+        else:
+            steps = f"unbounded ({row['why']}): set a budget (--budget)"
+        console.print(f"work {whose}{steps}")
+
+
+def show_rows(console: Console, facts: Mapping[str, Any]) -> None:
+    """What running layers row by row costs or would save."""
+    from ember.firmware.advice import answers  # a build that is up to date needs none
+
+    for model in facts["rows"]:
+        console.print(plain(answers.rows_summary(model)), soft_wrap=True)
+
+
+def show_delegates(console: Console, facts: Mapping[str, Any]) -> None:
+    """How much scratch each delegate takes, and how well it uses it."""
+    for delegate in facts.get("delegates", ()):
+        console.print(
+            f"delegate {delegate['index']} of {plain(delegate['method'])}: scratch"
+            f" {counted(delegate['values'] + delegate['work'], 'byte')},"
+            f" {delegate['values']:,} of them for values"
+            f" (at least {delegate['bound']:,})"
+        )
+    if facts.get("packed"):
+        console.print(f"weights packed for kernels {counted(facts['packed'], 'byte')}")
+    if payloads := facts.get("payloads", {}).get("spare"):
+        reused, reason = facts["payloads"]["reused"], facts["payloads"]["reason"]
+        console.print(
+            f"payloads {counted(payloads, 'byte')}, not needed after loading: "
+            + (f"kept, {reason}" if reason else f"scratch reuses {reused:,} of them")
+        )
+
+
+def show_pieces(console: Console, facts: Mapping[str, Any]) -> None:
+    """The content of each memory: linked sections, then regions by their C names."""
+    rows = output.table("memory", "what", ">bytes")
+    for piece in (*facts["sections"], *facts["regions"]):
+        rows.add_row(piece["memory"], plain(piece["name"]), f"{piece['bytes']:,}")
+    console.print(rows)
+
+
+def show_gains(console: Console, gains: Sequence[Mapping[str, Any]]) -> None:
+    """What a run would save with data in another memory, and what that requires."""
+    if gains:
+        console.print()
+    for gain in gains:
+        line = (
+            f"{gain['name']} in {gain['to']} instead of {gain['memory']}:"
+            f" {gain['cycles']:,} cycles less in a run; takes"
+            f" {counted(gain['bytes'], 'byte')}, {gain['free']:,} are free"
+        )
+        if gain["lacking"]:
+            more = -(-gain["lacking"] // _K)
+            line += f" (see --what-if {gain['to']}=+{more}K)"
+        console.print(plain(line), soft_wrap=True)
+        if gain["rule"] and not gain["lacking"]:
+            console.print(plain(f"  in ember.yaml: {gain['rule']}"), soft_wrap=True)
+        elif gain["rule"]:
+            count = counted(len(gain["kernels"]), "kernel")
+            line = f"  there is room for {count}, {gain['saved']:,} cycles less, by"
+            console.print(
+                plain(f"{line} this in ember.yaml: {gain['rule']}"), soft_wrap=True
+            )
+
+
+def show_doubts(console: Console, facts: Mapping[str, Any]) -> None:
+    """What the figures leave out or assume."""
+    if not facts["resolved"]:
+        lines = map(plain, facts["reason"].splitlines())
+        console.print("[red]incomplete:[/] " + "\n".join(lines))
+        console.print("the plan covers only planned memory, constants and the stack")
+    if not facts["linked"]:
+        stack, reason = facts["assumed"]["stack"], facts["assumed"]["reason"]
+        console.print(
+            f"[yellow]without code, and with an assumed stack of {stack:,} bytes:[/]"
+            f" {plain(reason)}"
+        )
+
+
+def show_refusal(console: Console, facts: Mapping[str, Any]) -> None:
+    """Why a plan fails and what would help, as `ember build` reports it."""
+    from ember.firmware.advice import refusal
+
+    names = ", ".join(dict.fromkeys(method["model"] for method in facts["methods"]))
+    console.print(f"[red]{plain(refusal.what(facts, names or 'the model'))}[/]")
+    for line in refusal.advice(facts):
+        console.print(plain(line))
+    show_peaks(console, facts)
+    console.print()
+    small = facts["int8"]
+    console.print(
+        "as int8 instead of float32, as far as the plan can tell: activations"
+        f" {small['activations']:,}, constants {counted(small['constants'], 'byte')}"
+    )

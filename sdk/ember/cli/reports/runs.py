@@ -1,4 +1,4 @@
-"""Run logs and profiles become what a person reads."""
+"""Run logs and profiles become lines and tables on the console."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from collections.abc import Sequence
 import numpy as np
 from rich.console import Console
 
-from ember.cases import values
+from ember.cases import inputs
 from ember.cli.reports.builds import show_build
 from ember.cycles.estimate import Cycles
 from ember.files.tensors import Array
+from ember.firmware import Built
 from ember.output import plain, table
 from ember.run import run
 from ember.run.profile import Change, Profile, Row
+from ember.toolchain import emulator
 
 _TOP = 5  # values of an output
 _MOST_NODES = 30
@@ -22,17 +24,32 @@ _DROPPED = ("bytes", "MACs", _RATE, "calls", "node", "share")  # the first one f
 _GAP = 3  # between columns of a table
 
 
-def show_run(console: Console, log: run.RunLog) -> None:
+def show_run(console: Console, log: run.RunLog, *, details: bool) -> None:
     for index, (value, array) in enumerate(zip(log.outputs, log.arrays(), strict=True)):
         console.print(f"output {index}: {_output(value, array)}")
-    console.print()
-    show_build(console, log.built, log.used)
+    if details:
+        console.print()
+        show_build(console, log.built, log.used)
+    else:
+        _show_memories(console, log.built)
     if log.execute is None or log.load is None:
-        console.print(f"{log.built.board.name} cannot count instructions")
+        console.print(emulator.counts_nothing(log.built.board))
         return
     console.print(f"{log.unit}: load {log.load:,}, execute {log.execute:,}")
     _show_cycles(console, log.load_cycles, log.execute_cycles)
-    _show_nodes(console, log)
+    if details:
+        _show_nodes(console, log)
+
+
+def _show_memories(console: Console, built: Built) -> None:
+    """The memory that the firmware takes, in a line."""
+    used = ", ".join(
+        f"{memory['name']} {memory['used']:,} of {memory['capacity']:,} bytes"
+        for memory in built.sizes["memory"]
+        if memory["used"]
+    )
+    names = ", ".join(plain(model.name) for model in built.models)
+    console.print(f"{names} on {built.board.name}: {used}", soft_wrap=True)
 
 
 def _show_cycles(console: Console, load: Cycles, execute: Cycles) -> None:
@@ -46,8 +63,8 @@ def _show_cycles(console: Console, load: Cycles, execute: Cycles) -> None:
             )
 
 
-def _output(value: values.Value, array: Array | values.Value) -> str:
-    if not isinstance(value, values.TensorValue) or not isinstance(array, np.ndarray):
+def _output(value: inputs.Value, array: Array | inputs.Value) -> str:
+    if not isinstance(value, inputs.TensorValue) or not isinstance(array, np.ndarray):
         return str(value)
     shape = ",".join(str(size) for size in value.sizes)
     kind = f"{value.dtype.label}\\[{shape}]"
@@ -94,7 +111,7 @@ def _show_nodes(console: Console, log: run.RunLog) -> None:
 
 
 def show_profile(console: Console, profile: Profile, most: int) -> None:
-    """Operators, then nodes, the costliest first."""
+    """Operators, then nodes, costliest first."""
     console.print(f"[bold]{plain(profile.model)}[/] on [bold]{profile.board}[/]")
     load = "" if profile.load is None else f"load {profile.load:,}, "
     console.print(f"{profile.unit}: {load}execute {profile.execute:,}")
@@ -128,7 +145,7 @@ def show_profile(console: Console, profile: Profile, most: int) -> None:
 
 
 def _place(row: Row) -> str:
-    """Of a node: its instruction, and its place inside of a delegate."""
+    """The place of a node: its instruction, and its index inside a delegate."""
     (index,) = row.nodes
     return str(index) if row.inside is None else f"{index}.{row.inside}"
 
@@ -136,8 +153,8 @@ def _place(row: Row) -> str:
 def _show_table(
     console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]
 ) -> bool:
-    """Names first; what has no room is left out, in the order of _DROPPED. Whether the
-    rate is shown."""
+    """Shows a table; columns without room are left out in the order of _DROPPED and
+    named. Whether the rate is shown."""
     widths = {
         name: max([len(name), *(len(row[at]) for row in rows)])
         for at, name in enumerate(columns)
@@ -158,11 +175,14 @@ def _show_table(
         )
     console.print()
     console.print(rows_table)
+    dropped = [name for name in columns if name not in kept]
+    if dropped:
+        console.print(f"no room for {', '.join(dropped)}: see --json")
     return _RATE in kept
 
 
 def _short(name: str) -> str:
-    """An operator without its library, and without what most of them end in."""
+    """The operator without its library and common suffixes."""
     return plain(name.rpartition("::")[2].removesuffix(".out"))
 
 
@@ -179,7 +199,7 @@ def _costs(row: Row) -> tuple[str, ...]:
 
 
 def _estimates(*cycles: int | None) -> list[str]:
-    """Columns of cycles, where they are estimated."""
+    """Columns of estimated cycles, if there are any."""
     return [f"{count:,}" for count in cycles if count is not None]
 
 

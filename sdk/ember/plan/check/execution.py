@@ -60,8 +60,8 @@ class _State:
 
 class Execution:
     """`moves` says what a MoveCall does: Ember copies the tensor, ExecuTorch makes the
-    target stand for the source. One that is only compared with `first` finds nothing by
-    names. SdkError for an operator that is not known."""
+    target stand for the source. An execution that is only compared with `first` finds
+    nothing by names. Raises SdkError for an unknown operator."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class Execution:
 
     def inputs_of_rows(self, index: int) -> frozenset[int]:
         """Of the end of a region."""
-        return rows.inputs(self.method, index)
+        return rows.inputs(self.known.named_at(self.method, index))
 
     def is_whole(self, content: Content) -> bool:
         """Whether it is one whole definition, or none."""
@@ -125,13 +125,13 @@ class Execution:
         return all(start == 0 and self.sizes.get(w) == end for w, start in tokens)
 
     def expected(self, index: int, value: int) -> Content:
-        """What is to be read; by name where the definition of another value lies there
-        and the value has one of its own."""
+        """What is to be read; by name if the definition of another value is there and
+        the value has one, too."""
         placed, named = self.reads[index, value], self.named[index, value]
         if value not in self.fresh or named == placed:
             return placed
-        own = {what for _, _, tokens in named for what, _ in tokens}
-        other = {what for _, _, tokens in placed for what, _ in tokens} - own
+        by_name = {what for _, _, tokens in named for what, _ in tokens}
+        other = {what for _, _, tokens in placed for what, _ in tokens} - by_name
         return named if any(what[0] == "writes" for what in other) else placed
 
     # ---- values ------------------------------------------------------------------
@@ -145,20 +145,22 @@ class Execution:
         return self.bytes_of[value]
 
     def _homes(self) -> dict[int, tuple[_Place, ...]]:
-        """Where each tensor lies while no handle has moved."""
+        """Where each tensor is while no handle has moved."""
         homes: dict[int, tuple[_Place, ...]] = {}
         name = 0
         for value, tensor in self.method.tensors:
-            own = _Place(_OWN, name, name)
+            home = _Place(_OWN, name, name)
             place = tensor.allocation
             if place is not None:
-                own = _Place(place.memory_id, place.offset, name)
-            homes[value] = (own,)
+                home = _Place(place.memory_id, place.offset, name)
+            homes[value] = (home,)
             name += -(-max(tensor.nbytes, 1) // 16) * 16
-        # What lies in the slab of a region of rows has no bytes of its own.
-        for value, (slab, start) in rows.in_slabs(self.program, self.method).items():
-            (whole,), (own,) = homes[slab], homes[value]
-            homes[value] = (replace(own, name=whole.name + start),)
+        # Values in the slab of a region of rows have no separate bytes.
+        for value, (slab, start) in rows.in_slabs(
+            self.program, self.method, self.known
+        ).items():
+            (whole,), (home,) = homes[slab], homes[value]
+            homes[value] = (replace(home, name=whole.name + start),)
         return homes
 
     def _scratch(self) -> Iterator[tuple[int, int]]:
@@ -167,7 +169,7 @@ class Execution:
             if not isinstance(call, types.KernelCall):
                 continue
             if self.operator(call) == _SCRATCH:
-                now = call.args[0]
+                now = call.result
             elif now is not None:
                 yield index, now
 
@@ -294,9 +296,9 @@ class Execution:
             grown = grown or both != mine
             state.handles[value] = both
         for value in {*state.lists, *other.lists}:
-            own = frozenset({value})
-            either = state.lists.get(value, own) | other.lists.get(value, own)
-            grown = grown or either != state.lists.get(value, own)
+            itself = frozenset({value})
+            either = state.lists.get(value, itself) | other.lists.get(value, itself)
+            grown = grown or either != state.lists.get(value, itself)
             state.lists[value] = either
         return grown
 
@@ -329,9 +331,8 @@ class Execution:
             isinstance(instruction, types.KernelCall)
             and self.operator(instruction) == _VIEW
         ):
-            state.handles[instruction.args[2]] = frozenset(
-                self.places(state, instruction.args[0])
-            )
+            view = self.known.named(self.method, instruction)
+            state.handles[view["out"]] = frozenset(self.places(state, view["self"]))
         else:
             self._call(index, state)
 
@@ -339,8 +340,8 @@ class Execution:
         roles: dict[int, set[Role]] = {}
         for value, role in self.arguments(state, index):
             roles.setdefault(value, set()).add(role)
-        self._note(index, (v for v, own in roles.items() if own != {"writes"}), state)
-        written = [value for value, own in roles.items() if own != {"reads"}]
+        self._note(index, (v for v, its in roles.items() if its != {"writes"}), state)
+        written = [value for value, its in roles.items() if its != {"reads"}]
         for value in written:
             self._note_overlaps(index, value, roles, state)
         for value in written:
@@ -449,7 +450,7 @@ def changing_values(method: Method) -> frozenset[int]:
     for instruction in method.instructions:
         match instruction:
             case types.KernelCall(args=args) if args:
-                changing.add(args[-1])
+                changing.add(instruction.result)
             case types.DelegateCall(args=args):
                 changing.update(args)
             case types.MoveCall(move_to=target):

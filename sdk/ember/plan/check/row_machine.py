@@ -1,33 +1,27 @@
-"""The table of a region of rows becomes what its nodes find, on a map of bytes.
+"""A program's regions of rows become what their nodes find, on a map of bytes.
 
-Every row has a name. For the check alone: nothing is shared with what makes tables.
+The table of a region is executed; every row has a name. The check shares nothing with
+what makes regions and tables.
 """
 
 from __future__ import annotations
 
+import itertools
+import math
 import struct
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ember.kernels.schemas import NamedCall
 from ember.plan.check.byte_map import ByteMap, Content
-from ember.plan.check.row_programs import (
-    ROWS,
-    CheckedRegion,
-    name_of,
-    planes_of,
-    result_of,
-    results_of,
-    tensor_of,
-    windows_of,
-)
-from ember.program import Method, types
+from ember.program import KernelCall, Method, Program, types
 
 _SKIP, _FILL, _IN, _RUN, _OUT, _LEAST = range(6)
 _GO_ON = ("ember::avg_pool_sums.out", "ember::row_number.out")  # from what they have
 LEAST = 0x100  # in place of a byte: -infinity in floats
 
-# ("in", value, row), ("row", node, row), ("outside", byte); where that byte lies at
-# either end of one of the first two, ("sides", bytes of an end, byte) stands before it.
+# ("in", value, row), ("row", node, row), ("outside", byte); if that byte fills both
+# ends of one of the first two, ("sides", bytes of an end, byte) stands before it.
 Row = tuple[str | int, ...]
 
 
@@ -48,7 +42,7 @@ def trace(
 
 
 class _Machine:
-    """Executes a table where values lie as the method says."""
+    """Executes a table with values at the places that the method states."""
 
     def __init__(
         self, method: Method, region: CheckedRegion, same: Mapping[int, int]
@@ -200,8 +194,8 @@ class _Machine:
 def _parts(
     tensor: types.Tensor, row: int, count: int
 ) -> Iterator[tuple[int, int, int]]:
-    """Where the parts of one of `count` rows lie, their bytes, and those of the parts
-    before."""
+    """Where the parts of one of `count` rows are, their bytes, and the bytes of the
+    parts before."""
     planes = planes_of(tensor)
     plane, size = tensor.nbytes // planes, tensor.nbytes // planes // count
     for number in range(planes):
@@ -209,7 +203,7 @@ def _parts(
 
 
 def _row_of(content: Content) -> Row:
-    """Of a row with these bytes."""
+    """The name of a row with these bytes."""
     if len(content) == 3:
         ends = {name for _, _, tokens in content[::2] for name, _ in tokens}
         sizes = {end - start for start, end, _ in content[::2]}
@@ -222,3 +216,132 @@ def _row_of(content: Content) -> Row:
     ((start, _, tokens),) = content
     whole = [name for name, begin in tokens if begin == start]
     return whole[0] if len(whole) == 1 else ("broken",)
+
+
+# ---- regions as a program states them ------------------------------------------------
+
+
+ENTER, END = "ember::rows_enter.out", "ember::rows.out"
+FED = "ember::rows_fed.out"  # the same, with a row of its input at a time
+ENDS = (END, FED)
+ROWS = 2  # the dimension of images
+
+
+@dataclass(frozen=True)
+class CheckedRegion:
+    nodes: range  # instructions
+    table: bytes
+    slab: int  # values
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    image_rows: int | None = None  # of an input that comes row by row
+    cursor: int | None = None  # value
+    pieces: int = 1  # of a row: its one node is given so many, one after the other
+
+
+def region_of(program: Program, index: int, call: NamedCall) -> CheckedRegion:
+    method = call.method
+    nodes, given, wanted = map(call.value, ("nodes", "inputs", "out"))
+    assert isinstance(nodes, types.Int)
+    assert isinstance(given, types.TensorList) and isinstance(wanted, types.TensorList)
+    data = program.data_of(call.tensor("table"))
+    assert data is not None
+    is_fed = call.operator == FED
+    columns = tensor_of(method, wanted.items[-1]).sizes[ROWS + 1]
+    piece = tensor_of(method, result_of(method, index - 1)).sizes[ROWS + 1]
+    return CheckedRegion(
+        range(index - nodes.value, index),
+        bytes(data),
+        call["slab"],
+        given.items,
+        wanted.items,
+        number_of(call, "image_rows") if is_fed else None,
+        call["cursor"] if is_fed else None,
+        columns // piece if nodes.value == 1 and piece > 0 else 1,
+    )
+
+
+def windows_of(
+    method: Method, index: int, slab: int, *, out: bool = True
+) -> Iterator[int]:
+    """The arguments of a node that are in the slab, in their order; with `out`, also
+    its first result."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    written = results_of(method, index)
+    given = (listed(method, value) for value in call.args[:-1] if value not in written)
+    values = (*itertools.chain.from_iterable(given), *(written[:1] if out else ()))
+    return (value for value in values if _is_inside(method, value, slab))
+
+
+def all_windows(method: Method, index: int, slab: int) -> Iterator[int]:
+    """The same with all of its results."""
+    yield from windows_of(method, index, slab, out=False)
+    results = results_of(method, index)
+    yield from (value for value in results if _is_inside(method, value, slab))
+
+
+def _is_inside(method: Method, value: int, slab: int) -> bool:
+    tensor, whole = method.values[value], tensor_of(method, slab)
+    assert whole.allocation is not None
+    if not isinstance(tensor, types.Tensor) or tensor.allocation is None:
+        return False
+    start = tensor.allocation.offset - whole.allocation.offset
+    same = tensor.allocation.memory_id == whole.allocation.memory_id
+    return same and tensor.nbytes > 0 and 0 <= start < whole.nbytes
+
+
+def listed(method: Method, value: int) -> tuple[int, ...]:
+    """A value, or the items of a list of tensors."""
+    stated = method.values[value]
+    return stated.items if isinstance(stated, types.TensorList) else (value,)
+
+
+def results_of(method: Method, index: int) -> tuple[int, ...]:
+    """The values that an instruction writes."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    return listed(method, call.result)
+
+
+def result_of(method: Method, index: int) -> int:
+    """The first value that an instruction writes."""
+    return results_of(method, index)[0]
+
+
+def planes_of(image: types.Tensor) -> int:
+    """How many separate parts a row has: the sizes of the dimensions before the rows in
+    memory."""
+    before = image.dim_order[: image.dim_order.index(ROWS)]
+    return math.prod(image.sizes[dim] for dim in before)
+
+
+def tensor_of(method: Method, value: int) -> types.Tensor:
+    tensor = method.values[value]
+    assert isinstance(tensor, types.Tensor)
+    return tensor
+
+
+def name_of(method: Method, index: int) -> str:
+    """The name of an instruction's operator."""
+    call = method.instructions[index]
+    assert isinstance(call, KernelCall)
+    return method.operators[call.op_index].full_name
+
+
+def columns_of(call: NamedCall, name: str) -> int:
+    """The last of a list, or an integer."""
+    return _number_of(call, name, -1)
+
+
+def number_of(call: NamedCall, name: str) -> int:
+    """An integer, or the first of a list: that of rows."""
+    return _number_of(call, name, 0)
+
+
+def _number_of(call: NamedCall, name: str, item: int) -> int:
+    stated = call.value(name)
+    if isinstance(stated, types.IntList):
+        stated = call.method.values[stated.items[item]]
+    assert isinstance(stated, types.Int)
+    return stated.value

@@ -9,9 +9,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Mapping, Sequence, Set
 
-from ember.plan.check import row_reading, row_reads
-from ember.plan.check.row_machine import trace
-from ember.plan.check.row_programs import (
+from ember.kernels import KernelList
+from ember.kernels.schemas import NamedCall
+from ember.plan.check import row_reads
+from ember.plan.check.row_machine import (
     ENDS,
     ENTER,
     ROWS,
@@ -20,35 +21,37 @@ from ember.plan.check.row_programs import (
     region_of,
     result_of,
     tensor_of,
+    trace,
 )
+from ember.plan.check.row_reads import NodePair
 from ember.program import KernelCall, Method, Program, types
 
 __all__ = ["ENDS", "ENTER"]
 
 
-def of(program: Program, method: Method) -> list[CheckedRegion]:
+def of(program: Program, method: Method, known: KernelList) -> list[CheckedRegion]:
     """The regions of a method, by their calls of rows."""
     return [
-        region_of(program, method, index, call)
+        region_of(program, index, known.named(method, call))
         for index, name, call in method.kernel_calls()
         if name in ENDS
     ]
 
 
-def inputs(method: Method, index: int) -> frozenset[int]:
-    """Of the region that instruction `index` ends; none where it ends none."""
-    call = method.instructions[index]
-    assert isinstance(call, KernelCall)
-    if method.operators[call.op_index].full_name not in ENDS:
+def inputs(call: NamedCall) -> frozenset[int]:
+    """Of the region that a call ends; none where it ends none."""
+    if call.operator not in ENDS:
         return frozenset()
-    given = method.values[call.args[2]]
+    given = call.value("inputs")
     return frozenset(given.items if isinstance(given, types.TensorList) else ())
 
 
-def in_slabs(program: Program, method: Method) -> Mapping[int, tuple[int, int]]:
-    """Values that lie in a slab: which, and at what byte of it."""
+def in_slabs(
+    program: Program, method: Method, known: KernelList
+) -> Mapping[int, tuple[int, int]]:
+    """Values in slabs: which slab, and at what byte of it."""
     inside: dict[int, tuple[int, int]] = {}
-    for region in of(program, method):
+    for region in of(program, method, known):
         slab = tensor_of(method, region.slab)
         for index in region.nodes:
             for value in all_windows(method, index, region.slab):
@@ -58,10 +61,10 @@ def in_slabs(program: Program, method: Method) -> Mapping[int, tuple[int, int]]:
     return inside
 
 
-def problems(first: Program, second: Program) -> Iterator[str]:
+def problems(first: Program, second: Program, known: KernelList) -> Iterator[str]:
     """Where the regions of `second` do not find what those of `first` find."""
     for method, other in zip(first.methods, second.methods, strict=True):
-        pairs = zip(of(first, method), of(second, other), strict=True)
+        pairs = zip(of(first, method, known), of(second, other, known), strict=True)
         for region, placed in pairs:
             where = f"{method.name}, instruction {region.nodes.stop}"
             wanted, got = trace(method, region), trace(other, placed)
@@ -79,7 +82,10 @@ def problems(first: Program, second: Program) -> Iterator[str]:
 
 
 def fed_problems(
-    before: Program, after: Program, writes: Mapping[str, Sequence[Set[int]]]
+    before: Program,
+    after: Program,
+    writes: Mapping[str, Sequence[Set[int]]],
+    known: KernelList,
 ) -> Iterator[str]:
     """Where a method of `after`, whose input comes row by row, does not do what the one
     of `before` does with the whole; `writes` are values, by method and instruction.
@@ -88,7 +94,8 @@ def fed_problems(
     the method, and what it keeps until the next row must lie where nothing else is.
     """
     for method, other in zip(before.methods, after.methods, strict=True):
-        for region, changed in zip(of(before, method), of(after, other), strict=True):
+        pairs = zip(of(before, method, known), of(after, other, known), strict=True)
+        for region, changed in pairs:
             if changed.image_rows is None:
                 continue
             where = f"{other.name}, instruction {changed.nodes.stop}"
@@ -142,16 +149,21 @@ def _meet(a: types.Tensor, b: types.Tensor) -> bool:
 
 
 def differences(
-    before: Method, program: Program, method: Method, order: tuple[int, ...]
+    before: Method,
+    program: Program,
+    method: Method,
+    order: tuple[int, ...],
+    known: KernelList,
 ) -> Iterator[str]:
     """Where regions of `method` read or give other rows than the calls of `before` that
     they stand for; `order` says which instruction each one came from."""
-    for region in of(program, method):
+    for region in of(program, method, known):
         where = f"{method.name}, instruction {region.nodes.stop}"
         same = row_reads.same_places(before)
         calls = []
         for number, index in enumerate(region.nodes):
-            pair = before, order[index], method, index
+            call = known.named_at(before, order[index])
+            pair = NodePair(call, known.named_at(method, index), index)
             readings, fault = row_reads.of_node(pair, region, same)
             calls.append(readings)
             if fault:
@@ -164,7 +176,7 @@ def differences(
         runs = [0] * len(calls)
         for node, windows in walked.runs:
             at = node, runs[node]
-            wanted = row_reading.wanted_rows(
+            wanted = row_reads.wanted_rows(
                 before, calls[node], at, maker, region.pieces
             )
             if wanted != windows:

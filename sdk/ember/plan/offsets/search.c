@@ -3,7 +3,7 @@
 //
 // A section is a moment at which no further buffer comes alive before one dies; two
 // buffers conflict when they share a section. There is a packing exactly when there is
-// one in which every buffer lies at 0 or on top of a buffer that it conflicts with. So
+// one in which every buffer is at 0 or on top of a buffer that it conflicts with. So
 // a buffer's floor is the end of what lies below it, and the search asks of one buffer
 // at a time: does it lie on its floor, or later on top of one that is still to come?
 // Nothing is lost by asking only of buffers whose floor is below the lowest end that an

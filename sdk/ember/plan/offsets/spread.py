@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ember.plan.offsets import buffers as of
-from ember.plan.offsets import native, placement
-from ember.plan.offsets.buffers import Buffer
-from ember.plan.offsets.moments import Moments
-from ember.plan.offsets.placement import Placement
+from ember.plan import offsets
+from ember.plan.offsets import Placement
+from ember.plan.offsets.buffers import Buffer, Moments, lower_bound, padded, sections
 
 STEPS = 40_000_000  # of the search over memories: about a tenth of a second
 _PACKING_STEPS = 3_000_000
@@ -25,11 +23,11 @@ _MOST_BACK = 200  # packings tried to put back what was left out
 
 @dataclass(frozen=True)
 class Item:
-    """A buffer, and what it costs in each memory; None: it may not lie there."""
+    """A buffer, and what it costs in each memory; None where it is not allowed."""
 
     buffer: Buffer
     costs: tuple[int | None, ...]
-    alone: bool = False  # a block of its own, always there, beside what is packed
+    is_block: bool = False  # apart from what is packed, and always there
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ class _Search:
         worst = 1 + sum(max((c or 0 for c in item.costs), default=0) for item in items)
         # One more memory for what finds no room; any other is better.
         self.costs = [
-            (*item.costs, worst * (1 + of.padded(item.buffer) // 16)) for item in items
+            (*item.costs, worst * (1 + padded(item.buffer) // 16)) for item in items
         ]
         self.tries = 0  # packings that putting back may still try
         self.used = [n for n, item in enumerate(items) if item.buffer.size > 0]
@@ -78,7 +76,7 @@ class _Search:
         if placed.height <= room:
             return False
         for number, offset in zip(members, placed.offsets, strict=True):
-            if offset + of.padded(self.items[number].buffer) > room:
+            if offset + padded(self.items[number].buffer) > room:
                 where[number] = self.nowhere
         return True
 
@@ -94,7 +92,7 @@ class _Search:
         if not self.used:
             return where
         buffers = [self.items[number].buffer for number in self.used]
-        problem = native.Problem(buffers, of.sections(buffers))
+        problem = offsets.Problem(buffers, sections(buffers))
         chosen = problem.spread(
             self._order(problem),
             [*room, 1 << 60],
@@ -105,22 +103,22 @@ class _Search:
             where[number] = memory
         return where
 
-    def _order(self, problem: native.Problem) -> list[int]:
+    def _order(self, problem: offsets.Problem) -> list[int]:
         """What gains most by a good memory, per byte and moment, comes first."""
 
         def density(n: int) -> float:
             costs = [c for c in self.costs[self.used[n]][:-1] if c is not None]
             gain = max(costs) - min(costs) if len(costs) > 1 else 1 << 40
-            return gain / (of.padded(problem.buffers[n]) * len(problem.where.of[n]))
+            return gain / (padded(problem.buffers[n]) * len(problem.where.of[n]))
 
         return sorted(range(len(self.used)), key=lambda n: (-density(n), n))
 
     def _room(self, memory: int, where: Sequence[int]) -> int:
-        """Bytes of a memory beside the blocks in it."""
+        """Bytes of a memory that blocks leave."""
         blocks = (
-            of.padded(item.buffer)
+            padded(item.buffer)
             for item, there in zip(self.items, where, strict=True)
-            if item.alone and there == memory
+            if item.is_block and there == memory
         )
         return self.capacities[memory] - sum(blocks)
 
@@ -128,13 +126,13 @@ class _Search:
         return [
             number
             for number, item in enumerate(self.items)
-            if where[number] == memory and not item.alone
+            if where[number] == memory and not item.is_block
         ]
 
     def _packed(self, memory: int, where: Sequence[int]) -> Placement:
         buffers = [self.items[n].buffer for n in self._members(memory, where)]
         room = max(self._room(memory, where), 0)
-        return placement.place(buffers, room, _PACKING_STEPS)
+        return offsets.place(buffers, room, _PACKING_STEPS)
 
     def _put_back(self, where: list[int]) -> None:
         """Move items to memories that are better for them while they can be packed,
@@ -157,7 +155,7 @@ class _Search:
         old, where[number] = where[number], memory
         members = [self.items[n].buffer for n in self._members(memory, where)]
         room = self._room(memory, where)
-        if of.lower_bound(members) <= room and self.tries > 0:
+        if lower_bound(members) <= room and self.tries > 0:
             self.tries -= 1
             if self._packed(memory, where).height <= room:
                 return True

@@ -7,7 +7,6 @@ Images are (batches, channels, ..., columns) in a program whose channels come fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,13 +14,13 @@ import numpy as np
 
 from ember.files.tensors import DType
 from ember.kernels import KernelList
-from ember.program import KernelCall, types
-from ember.program.additions import Additions
+from ember.kernels.schemas import NamedCall
+from ember.program import types
+from ember.program.edit import Additions, Argument
 
-_W, _BIAS, _GROUPS, _X_ZERO, _W_ZERO = 1, 2, 6, 7, 8  # arguments of a convolution
 _EXACT = 1 << 24  # sums that float32 counts, in whatever order it adds
 _POOL = "cadence::quantized_max_pool2d_nchw"
-_AVERAGE, _LAST = "cadence::avg_pool2d", 8  # and its argument: channels are innermost
+_AVERAGE = "cadence::avg_pool2d"
 _CAT = "aten::cat"
 _ELEMENTWISE = (
     "cadence::quantize_per_tensor",
@@ -43,8 +42,7 @@ class ChannelLayer:
     operator: types.Operator  # with channels innermost
     images: tuple[int, ...]  # arguments that lie otherwise then: values of the method
     out: int
-    # All arguments then: values of the method, new ones, or elements of a constant.
-    args: tuple[int | types.Value | Array, ...]
+    args: tuple[Argument, ...]  # all of them then
     turned: int  # bytes that its kernel turns in each run where channels come first
 
 
@@ -66,22 +64,26 @@ def turned_bytes(tensor: types.Tensor) -> int:
 
 
 def layer(
-    look: Additions, known: KernelList, instruction: int, name: str, call: KernelCall
+    look: Additions, known: KernelList, instruction: int, call: NamedCall
 ) -> ChannelLayer | None:
     """None for a call that needs its channels first, or that has none."""
-    operator = name.rpartition(".")[0]
-    out = look.value(call.args[-1])
+    operator, out = call.operator.rpartition(".")[0], look.value(call.result)
     if not isinstance(out, types.Tensor) or len(out.sizes) < _LEAST_RANK:
         return None
     if operator in (_POOL, _AVERAGE):
-        return _pool(look, instruction, call)
-    if renamed(look.operators[call.op_index]) != look.operators[call.op_index]:
+        return _pool(look, known, instruction, call)
+    before = _operator(look, call)
+    if renamed(before) != before:
         return _convolution(look, known, instruction, call)
     if operator == _CAT:
         return _joined(look, instruction, call)
-    if operator.startswith(_ELEMENTWISE) or _is_elementwise(known, name):
+    if operator.startswith(_ELEMENTWISE) or _is_elementwise(known, call.operator):
         return _elementwise(look, instruction, call)
     return None
+
+
+def _operator(look: Additions, call: NamedCall) -> types.Operator:
+    return look.operators[call.call.op_index]
 
 
 def renamed(operator: types.Operator) -> types.Operator:
@@ -94,40 +96,38 @@ def renamed(operator: types.Operator) -> types.Operator:
 
 
 def _convolution(
-    look: Additions, known: KernelList, instruction: int, call: KernelCall
+    look: Additions, known: KernelList, instruction: int, call: NamedCall
 ) -> ChannelLayer | None:
-    args, before = call.args, look.operators[call.op_index]
-    x, out = look.value(args[0]), look.value(args[-1])
-    weights, groups = look.constant(args[_W], DType.INT8), look.integer(args[_GROUPS])
+    x, out = call.value("input"), call.value("out")
+    weights = look.constant(call["weight"], DType.INT8)
+    groups = look.integer(call["groups"])
     if weights is None or not isinstance(x, types.Tensor) or groups is None:
         return None
-    if weights.ndim != len(x.sizes) or not _stays_whole(look, args, weights):
+    if weights.ndim != len(x.sizes) or not _stays_whole(look, call, weights):
         return None
     assert isinstance(out, types.Tensor)
-    after = renamed(before)
-    more = known.operators[after.full_name].call_arguments - len(args)
+    after = renamed(_operator(look, call))
+    arguments: dict[str, Argument] = {
+        **dict.fromkeys(known.operators[after.full_name].names, types.Null()),
+        **call.arguments,
+        "weight": _turned(weights, groups),
+    }
     return ChannelLayer(
         instruction=instruction,
         operator=after,
-        images=(args[0],),
-        out=args[-1],
-        args=(
-            args[0],
-            _turned(weights, groups),
-            *args[_BIAS:-2],
-            *(types.Null() for _ in range(more)),
-            *args[-2:],
-        ),
+        images=(call["input"],),
+        out=call.result,
+        args=known.operators[after.full_name].ordered(arguments, call.result),
         turned=turned_bytes(x) + turned_bytes(out) + _weight_bytes(weights, groups),
     )
 
 
 def _weight_bytes(weights: Array, groups: int) -> int:
-    """Those that a kernel turns."""
+    """Bytes of weights that a kernel turns."""
     filters, depth = weights.shape[:2]
     depthwise = depth == 1 and groups == filters > 1
-    alone = weights[0, 0].size == 1 or (depth == 1 and not depthwise)
-    return 0 if alone else weights.size
+    stays = weights[0, 0].size == 1 or (depth == 1 and not depthwise)
+    return 0 if stays else weights.size
 
 
 def _turned(weights: Array, groups: int) -> Array:
@@ -138,11 +138,12 @@ def _turned(weights: Array, groups: int) -> Array:
     return np.ascontiguousarray(np.moveaxis(weights, 1, -1))
 
 
-def _stays_whole(look: Additions, args: Sequence[int], weights: Array) -> bool:
+def _stays_whole(look: Additions, call: NamedCall, weights: Array) -> bool:
     """Whether sums do not depend on their order, and weights are what engines of
     `cortex_m` multiply."""
-    bias = look.constant(args[_BIAS], DType.INT32)
-    zero, w_zero = look.integer(args[_X_ZERO]), _number(look, args[_W_ZERO])
+    bias = look.constant(call["bias"], DType.INT32)
+    zero = look.integer(call["input_zero_point"])
+    w_zero = _number(look, call["weight_zero_point"])
     if bias is None or zero is None or w_zero != 0 or bias.size != len(weights):
         return False
     zero = (zero + 128) % 256 - 128  # as it wraps around in int8
@@ -162,24 +163,23 @@ def _number(look: Additions, index: int) -> int | None:
 # ---- others --------------------------------------------------------------------------
 
 
-def _pool(look: Additions, instruction: int, call: KernelCall) -> ChannelLayer | None:
-    args = list[int | types.Value | Array](call.args)
-    operator = look.operators[call.op_index]
-    if operator.name == _AVERAGE:
-        if look.value(call.args[_LAST]) != types.Bool(False):
+def _pool(
+    look: Additions, known: KernelList, instruction: int, call: NamedCall
+) -> ChannelLayer | None:
+    arguments = dict[str, Argument](call.arguments)
+    if "channel_last" in call:
+        if call.value("channel_last") != types.Bool(False):
             return None
-        args[_LAST] = types.Bool(True)
-    else:
-        operator = renamed(operator)
-    return ChannelLayer(
-        instruction, operator, call.args[:1], call.args[-1], tuple(args), 0
-    )
+        arguments["channel_last"] = types.Bool(True)
+    operator = renamed(_operator(look, call))
+    args = known.operators[operator.full_name].ordered(arguments, call.result)
+    return ChannelLayer(instruction, operator, (call["input"],), call.result, args, 0)
 
 
-def _joined(look: Additions, instruction: int, call: KernelCall) -> ChannelLayer | None:
+def _joined(look: Additions, instruction: int, call: NamedCall) -> ChannelLayer | None:
     """A concatenation; its new list has the values of the old one."""
-    items, out = look.value(call.args[0]), look.value(call.args[-1])
-    dim = look.integer(call.args[1])
+    items, out = call.value("tensors"), call.value("out")
+    dim = look.integer(call["dim"])
     if not isinstance(items, types.TensorList) or dim is None:
         return None
     assert isinstance(out, types.Tensor)
@@ -189,45 +189,45 @@ def _joined(look: Additions, instruction: int, call: KernelCall) -> ChannelLayer
     after = types.Int(innermost(rank).index(dim % rank))
     return ChannelLayer(
         instruction,
-        look.operators[call.op_index],
+        _operator(look, call),
         items.items,
-        call.args[-1],
-        (items, after, *call.args[2:]),
+        call.result,
+        (items, after, call["out"], call.result),
         0,
     )
 
 
 def _is_elementwise(known: KernelList, name: str) -> bool:
-    """Whether an element of the result depends on those at its place alone."""
+    """Whether an element of the result depends only on those at its place."""
     operator = known.operators[name]
     rooms = {source.parent.name for source in operator.sources}
     return rooms == {"elementwise"} and known.writes_in_place(name)
 
 
 def _elementwise(
-    look: Additions, instruction: int, call: KernelCall
+    look: Additions, instruction: int, call: NamedCall
 ) -> ChannelLayer | None:
     """Operands of one element stay as they are; the others have all dimensions."""
-    out = look.value(call.args[-1])
+    out = look.value(call.result)
     assert isinstance(out, types.Tensor)
     images = []
-    for index in call.args[:-2]:
-        value = look.value(index)
+    for name in call.names[:-1]:
+        value = call.value(name)
         if isinstance(value, types.TensorList | types.OptionalTensorList):
             return None
         if not isinstance(value, types.Tensor) or value.numel == 1:
             continue
         if len(value.sizes) != len(out.sizes):
             return None
-        images.append(index)
+        images.append(call[name])
     if not images:
         return None
     return ChannelLayer(
         instruction,
-        look.operators[call.op_index],
+        _operator(look, call),
         tuple(images),
-        call.args[-1],
-        call.args,
+        call.result,
+        call.call.args,
         0,
     )
 

@@ -1,7 +1,7 @@
-"""Programs run on this computer, with the kernels that devices have.
+"""Programs and inputs become results, computed on the host by the kernels of devices.
 
-The runner is that of `ember test`, built for the computer that kernels are chosen on,
-so it compiles nothing that choosing kernels does not need.
+The runner is that of `ember test`, built for the host that kernels are chosen on, so
+nothing is compiled that choosing kernels does not need.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from typing import Literal
 
 import numpy as np
 
-from ember import cases, program
+from ember import cases, kernels, program
 from ember.boards import Board
 from ember.cases import Case, Run, batch, inputs
+from ember.cases.inputs import TensorValue
 from ember.errors import SdkError
 from ember.files.tensors import DType
 from ember.kernels import KernelList
-from ember.kernels.rules import Rules
 from ember.model import Model
-from ember.plan import macs
+from ember.plan import traffic
 from ember.program import Method, Program
+from ember.select.rules import Rules
 from ember.toolchain import emulator
 
 Scenario = Sequence[Run]  # one after the other on loaded methods
 FirmwareOf = Callable[[Board, Rules], Path]  # that runs cases, with all kernels
 Verdict = Literal["same", "different", "unknown"]
+# Of outputs after a pass that rounds: so much of the largest finite magnitude in each.
+ROUNDING = 1e-4
 _TIMEOUT_S = 120.0
 _RUNS = 3
 _MOST_MACS = 100_000_000  # of a method that runs more than once
@@ -116,9 +119,14 @@ class Computer:
 
 
 def compare(
-    here: Computer, old: Executable, new: Executable, scenarios: Sequence[Scenario]
+    here: Computer,
+    old: Executable,
+    new: Executable,
+    scenarios: Sequence[Scenario],
+    rounding: float = 0.0,
 ) -> Verdict:
-    """Whether two programs give the same bits in all scenarios."""
+    """Whether two programs give the same bits in all scenarios, but for `rounding` of
+    floats, as ROUNDING."""
     pairs = [(subject, runs) for subject in (old, new) for runs in scenarios]
     results = here.run(pairs)
     ran = False
@@ -127,7 +135,11 @@ def compare(
     ):
         if before is None or before.stage < batch.INPUTS:
             return "unknown"
-        if after is None or _facts(before) != _facts(after):
+        same = after is not None and (
+            _facts(before) == _facts(after)
+            or (rounding > 0 and _near(before, after, rounding))
+        )
+        if not same:
             return "different"
         ran = ran or before.status == batch.OK
     return "same" if ran else "unknown"
@@ -135,6 +147,33 @@ def compare(
 
 def _facts(result: batch.Result) -> object:
     return result.status, result.stage, result.which, result.outputs
+
+
+def _near(before: batch.Result, after: batch.Result, rounding: float) -> bool:
+    """Whether results differ only by rounding."""
+    ends = [(result.status, result.stage, result.which) for result in (before, after)]
+    pairs = [
+        pair
+        for runs in zip(before.outputs, after.outputs, strict=False)
+        for pair in zip(runs[0].values, runs[1].values, strict=False)
+    ]
+    return (
+        ends[0] == ends[1]
+        and len(before.outputs) == len(after.outputs)
+        and all(was == now or _is_near(was, now, rounding) for was, now in pairs)
+    )
+
+
+def _is_near(was: object, now: object, rounding: float) -> bool:
+    if not isinstance(was, TensorValue) or not isinstance(now, TensorValue):
+        return False
+    if (was.dtype, was.sizes) != (now.dtype, now.sizes):
+        return False
+    if was.dtype is not DType.FLOAT32:
+        return False
+    old, new = (np.frombuffer(value.data, np.float32) for value in (was, now))
+    most = np.abs(old[np.isfinite(old)]).max(initial=0.0)
+    return np.allclose(new, old, rtol=0.0, atol=rounding * most, equal_nan=True)
 
 
 # ---- inputs ------------------------------------------------------------------------
@@ -158,9 +197,9 @@ def scenarios(model: Model) -> list[Scenario]:
 
 
 def _macs(method: Method) -> int:
-    return sum(
-        macs.of_call(method, op, call) or 0 for _, op, call in method.kernel_calls()
-    )
+    known = kernels.load()
+    calls = method.kernel_calls()
+    return sum(traffic.macs_of_call(method, known, call) or 0 for _, _, call in calls)
 
 
 def _own(model: Model) -> tuple[Run, ...]:
@@ -169,7 +208,7 @@ def _own(model: Model) -> tuple[Run, ...]:
             return ()
         case = cases.Found(model.name, model.path)
         runs = cases.read(case, model.program).runs
-    except SdkError:  # a case that is broken is no reason against its model
+    except SdkError:  # a broken case says nothing about its model
         return ()
     return tuple(Run(run.method, run.inputs, ()) for run in runs)
 

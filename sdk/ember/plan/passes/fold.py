@@ -1,4 +1,4 @@
-"""fold: what depends on constants alone is computed here, by the kernels of devices.
+"""fold: what depends only on constants is computed here, by the kernels of devices.
 
 The calls disappear; their results become constants, and constants that only they read
 are left out.
@@ -10,14 +10,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ember.cases import Run, batch
-from ember.cases.values import TensorValue
-from ember.files.segments import Data
+from ember.cases.inputs import TensorValue
+from ember.files.tensors import Data
 from ember.kernels import KernelList
-from ember.plan import effects, lifetimes, trim
+from ember.plan import effects, lifetimes
 from ember.plan.lifetimes import Storage
-from ember.plan.passes.edit import Draft, with_values, without
 from ember.plan.passes.execute import Computer, Executable
+from ember.plan.replan import trimmed
 from ember.program import Method, Program, types
+from ember.program.edit import Draft, with_values, without
 from ember.program.types import ALIGN
 
 Results = Mapping[int, bytes]  # what each storage holds, by its number
@@ -82,7 +83,7 @@ class _Folding:
         return [index for index, _, _ in self.method.kernel_calls()]
 
     def _fixed(self, keep: frozenset[int]) -> frozenset[int]:
-        """Storages that one instruction alone fills, for nobody else."""
+        """Storages that only one instruction fills, and only this method uses."""
         writers: dict[int, set[int]] = {}
         for index, effect in enumerate(self.effects):
             moved = {target for target, _ in effect.handles}
@@ -187,7 +188,7 @@ class _Folding:
         }
 
     def _program(self, program: Program, outputs: Iterable[int]) -> Program:
-        """The folded calls alone, each storage in a place of its own."""
+        """A program of only the folded calls, each storage in a separate place."""
         calls = tuple(self.method.instructions[index] for index in sorted(self.calls))
         places: dict[int, types.Value] = {}
         size = 0
@@ -206,7 +207,7 @@ class _Folding:
             planned_devices=(),
             containers=None,
         )
-        return trim.trimmed(
+        return trimmed(
             replace(program, methods=(method,), mutable_data=(), named_data=())
         )
 

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ember.plan import effects, lifetimes
-from ember.plan.offsets import Moments
+from ember.plan.offsets.buffers import Moments
 from ember.plan.passes import moves
-from ember.plan.passes.edit import Draft, with_values, without
 from ember.plan.passes.execute import Computer
 from ember.plan.passes.moves import Move
 from ember.program import Method, types
+from ember.program.edit import Draft, with_values, without
 from ember.program.types import ALIGN
 
 ENTRY = -1
@@ -56,7 +56,7 @@ def _apply(
 
 
 def is_straight(method: Method, here: Computer) -> bool:
-    """Whether lifetimes depend on the order of instructions alone."""
+    """Whether lifetimes depend only on the order of instructions."""
     known = effects.of(method, here.known)
     jumps = (
         isinstance(instruction, types.JumpFalseCall)
@@ -156,7 +156,7 @@ class Joining:
         for value in delegated & self.of_value.keys():
             self.stores[self.of_value[value]].is_delegated = True
         self.fixed = {n for n, s in self.stores.items() if s.memory_id in keep}
-        self.peak = {memory: int(live.max()) for memory, live in self.live.items()}
+        self.peak = {memory: int(np.max(live)) for memory, live in self.live.items()}
 
     def _writers(self) -> Mapping[int, list[int]]:
         """The instructions that write each value."""
@@ -169,7 +169,7 @@ class Joining:
         return writers
 
     def store_of(self, value: int) -> int | None:
-        """The number of the storage that a value lies in."""
+        """The number of the storage that holds a value."""
         number = self.of_value.get(value)
         way: list[int] = []
         while number is not None and number in self.joined_to:
@@ -201,7 +201,7 @@ class Joining:
     # ---- one move --------------------------------------------------------------------
 
     def take(self, move: Move) -> bool:
-        """Whether the move's tensors now lie in each other, so that it may go."""
+        """Whether the move's tensors now share a place, so that it may go."""
         outer = self.store_of(move.whole)
         if outer is None or self.refusal(move) is not None:
             return False
@@ -209,16 +209,16 @@ class Joining:
         return places is not None and self.join(move.index, outer, places)
 
     def refusal(self, move: Move) -> str | None:
-        """Why the move's tensors cannot lie in each other; None if they can."""
+        """Why the move's tensors cannot share a place; None if they can."""
         outer = self.store_of(move.whole)
         numbers = {outer, *map(self.store_of, move.parts)}
         if outer is None or None in numbers:
             return "one side is a constant, or memory of the caller"
         if not self.fixed.isdisjoint(numbers):
-            return "one side lies in memory that methods share"
+            return "one side is in memory that methods share"
         places = self._places(move, outer)
         if places is None:
-            return "its sides are parts of storages that cannot lie in each other"
+            return "its sides are parts of storages that cannot share a place"
         if not self._is_safe(move, outer, places):
             return "one side changes while the other is read, or belongs to the caller"
         return None
@@ -240,7 +240,7 @@ class Joining:
 
     def _is_safe(self, move: Move, outer: int, places: Mapping[int, int]) -> bool:
         """Whether each byte holds for all its readers what it held before: the copies
-        are made by the move alone, and what they are copies of does not change while
+        are made only by the move, and what they are copies of does not change while
         they are read."""
         whole = self.stores[outer]
         parts = [self.stores[number] for number in places]
@@ -257,7 +257,7 @@ class Joining:
         )
 
     def _shown(self, stores: list[Store]) -> bool:
-        """Whether an input would lie in the memory of an output."""
+        """Whether an input would be in the memory of an output."""
         inputs = {n for n, store in enumerate(stores) if store.is_input}
         outputs = {n for n, store in enumerate(stores) if store.is_output}
         return any(a != b for a in inputs for b in outputs)
@@ -291,7 +291,7 @@ class Joining:
         self._count(joined, 1)
         live, peak = self.live[whole.memory_id], self.peak[whole.memory_id]
         spans = (live[first + 1 : end + 1] for first, end in points.runs)
-        if all(int(span.max()) <= peak for span in spans):
+        if all(int(np.max(span)) <= peak for span in spans):
             return True
         self._count(joined, -1)
         for store in (whole, *inner):

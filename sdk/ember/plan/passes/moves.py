@@ -13,11 +13,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ember.cases import Run, batch
-from ember.cases.values import TensorValue
+from ember.cases.inputs import TensorValue
 from ember.files.tensors import DType
-from ember.plan import effects, trim
+from ember.plan import effects
 from ember.plan.effects import Effects
 from ember.plan.passes.execute import Computer, Executable
+from ember.plan.replan import trimmed
 from ember.program import Method, Program, types
 from ember.program.types import ALIGN
 
@@ -226,7 +227,7 @@ class _Probe:
             planned_devices=(),
             containers=None,
         )
-        return trim.trimmed(
+        return trimmed(
             replace(
                 like,
                 methods=(method,),

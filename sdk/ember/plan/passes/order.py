@@ -15,9 +15,9 @@ from ember.kernels import KernelList
 from ember.plan import effects, lifetimes
 from ember.plan.effects import Effects
 from ember.plan.lifetimes import Storage
-from ember.plan.passes.edit import Draft, reordered, with_values
 from ember.plan.passes.execute import Computer
 from ember.program import Method, types
+from ember.program.edit import Draft, reordered, with_values
 from ember.program.types import ALIGN
 
 _STEPS = 60_000  # of the search
@@ -37,7 +37,7 @@ def apply(draft: Draft, here: Computer, keep: frozenset[int]) -> list[Draft]:
 
 
 def _is_straight(method: Method, known: KernelList) -> bool:
-    """Whether calls depend on each other by tensors alone."""
+    """Whether calls depend on each other only by tensors."""
     return all(
         isinstance(instruction, types.KernelCall | types.DelegateCall)
         and not effect.handles

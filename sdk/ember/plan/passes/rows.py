@@ -1,25 +1,34 @@
 """rows: layers run row by row over line buffers, where that lowers the peak.
 
 The program needs Ember's runtime from then on: it has calls of ember::rows. A plan in
-which outputs lie over inputs is made here and stays (replan.py); it is proposed too
+which outputs overlap inputs is made here and stays (replan.py); it is proposed too
 where it is smaller.
+
+Before that every storage gets a place of its own, also those of results that calls
+wrote over what they read. A row of such a result overlaps the row before it anyway
+(cascade.py); whole tensors share a place again where they are not in a region.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ember.errors import SdkError, problem_list
+from ember.kernels import KernelList
 from ember.plan import check as plan_check
-from ember.plan import lifetimes
+from ember.plan import effects, lifetimes
 from ember.plan.check import rows as check_rows
-from ember.plan.passes.edit import Draft, with_values
+from ember.plan.effects import Effects
+from ember.plan.lifetimes import Storage
 from ember.plan.passes.execute import Computer
 from ember.plan.passes.join import is_straight
 from ember.plan.replan import replan
-from ember.plan.rows import alone, choose, fed, overlapped, rewrite, row_regions
+from ember.plan.rows import choose, placing, rewrite, row_regions
 from ember.plan.rows.lives import RowLives
 from ember.program import Method, Program, types
+from ember.program.edit import Draft, with_values
 from ember.program.types import ALIGN
 
 
@@ -41,7 +50,7 @@ def _proposals(
     for over in (False, True):
         after = draft
         for index, method in enumerate(draft.program.methods):
-            value = fed.input_of(method) if is_fed else None
+            value = rewrite.fed_input(method) if is_fed else None
             if is_fed and value is None:
                 continue
             if is_fixed(draft.program, method) and is_straight(method, here):
@@ -72,7 +81,9 @@ def _planned(
 ) -> int:
     methods = draft.program.methods
     if is_fed:
-        methods = tuple(fed.placed(m, fed.fed(m), here.known) for m in methods)
+        methods = tuple(
+            rewrite.placed_fed(m, rewrite.fed(m), here.known) for m in methods
+        )
     return sum(
         replan(method, here.known, keep, check=False).planned for method in methods
     )
@@ -104,15 +115,17 @@ def _changed(
     choice = chooser.choice()
     if not choice.regions and not choice.over:
         return draft
-    apart = overlapped.in_place(apart, lives, choice.over)
+    apart = placing.in_place(apart, lives, choice.over)
     constants = draft.program.constants
     new = rewrite.rewritten(apart, choice.regions, len(constants), fed_value)
     program = replace(draft.program, constants=(*constants, *new.tables))
     after = replace(draft, program=program)
     after = after.with_method(index, new.method, new.order)
-    wrong = list(check_rows.differences(apart, program, new.method, new.order))
+    wrong = list(
+        check_rows.differences(apart, program, new.method, new.order, here.known)
+    )
     if over and not wrong:
-        method = overlapped.placed(after.program.methods[index], here.known)
+        method = placing.placed(after.program.methods[index], here.known)
         placed = after.with_method(index, method, range(len(new.order)))
         wrong = plan_check.problems(after.program, placed.program, here.known)
         after = placed
@@ -128,16 +141,84 @@ def _changed(
 def separated(method: Method, here: Computer, keep: frozenset[int]) -> Method:
     """The method with every storage at a place of its own, and what was written in
     place, too."""
-    stores = [
-        part
-        for store in lifetimes.of(method, here.known, check=False).storages
-        if store.memory_id not in keep
-        for part in alone.split(method, store, here.known)
-    ]
+    storages = lifetimes.of(method, here.known, check=False).storages
+    free = [store for store in storages if store.memory_id not in keep]
+    stores = list(split(method, free, here.known))
     sizes = list(method.planned_sizes)
     offsets = []
     for store in stores:
         offsets.append(-(-sizes[store.memory_id] // ALIGN) * ALIGN)
         sizes[store.memory_id] = offsets[-1] + store.size
-    moved = overlapped.moved(method, stores, offsets)
+    moved = placing.moved(method, stores, offsets)
     return replace(with_values(method, moved), planned_sizes=tuple(sizes))
+
+
+def split(
+    method: Method, stores: Sequence[Storage], known: KernelList
+) -> Iterator[Storage]:
+    """The storages, in place of those that have several whole results one for each."""
+    store_of = {value: n for n, store in enumerate(stores) for value in store.values}
+    touching: list[list[Effects]] = [[] for _ in stores]
+    for effect in effects.of(method, known):
+        for number in {store_of[v] for v in effect.touched if v in store_of}:
+            touching[number].append(effect)
+    edges = {*method.inputs}, {*method.outputs}
+    for store, touched in zip(stores, touching, strict=True):
+        yield from _split(method, store, touched, *edges)
+
+
+def _split(
+    method: Method,
+    store: Storage,
+    touching: Sequence[Effects],
+    inputs: set[int],
+    outputs: set[int],
+) -> Sequence[Storage]:
+    """The storage itself, if it has one result, or others than whole ones."""
+    written = {value for each in touching for value in each.writes}
+    if len(written & store.values.keys()) < 2 or store.is_state:
+        return (store,)
+    homes = None
+    if _is_whole(method, store):
+        homes = _homes(store, touching, inputs, outputs)
+    if homes is None:
+        return (store,)
+    groups: defaultdict[int, dict[int, int]] = defaultdict(dict)
+    for value, number in homes.items():
+        groups[number][value] = 0
+    return tuple(replace(store, values=groups[number]) for number in sorted(groups))
+
+
+def _is_whole(method: Method, store: Storage) -> bool:
+    tensors = (method.values[value] for value in store.values)
+    return not any(store.values.values()) and all(
+        isinstance(tensor, types.Tensor) and tensor.nbytes == store.size
+        for tensor in tensors
+    )
+
+
+def _homes(
+    store: Storage,
+    touching: Sequence[Effects],
+    inputs: set[int],
+    outputs: set[int],
+) -> dict[int, int] | None:
+    """Of each value, the number of the result that it is, or a view of; None where
+    values are more than one of them."""
+    homes = dict.fromkeys(store.values.keys() & inputs, 0)
+    now = 0
+    for effect in touching:
+        if effect.updates & store.values.keys():
+            return None
+        for value in effect.reads & store.values.keys():
+            if homes.setdefault(value, now) != now:
+                return None
+        results = effect.writes & store.values.keys()
+        now += len(results)
+        if len(results) > 1 or results & homes.keys():
+            return None
+        homes.update(dict.fromkeys(results, now))
+    for value in store.values.keys() & outputs:
+        if homes.setdefault(value, now) != now:
+            return None
+    return homes if homes.keys() == store.values.keys() else None

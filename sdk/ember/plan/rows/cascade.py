@@ -1,10 +1,10 @@
 """Calls in a row become a cascade: the windows between them, and their bytes.
 
 When the last call, the sink, makes its row t, the newest row of each tensor is that of
-its pace (pace.py). A reader for which that is too early finds its rows further up in
+its pace (wanted.py). A reader for which that is too early finds its rows further up in
 the window, always at the same place: by `lag` rows. A call that makes several rows at a
 time writes them ahead of the newest one, which they become one after the other. What
-only one call reads, which may write over it, lies where that call's newest row is.
+only one call reads, which may write over it, is at the place of that call's newest row.
 """
 
 from __future__ import annotations
@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ember.plan.rows import reads, wanted
-from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
-from ember.plan.rows.wanted import NO_PACE, WantedInput, WantedRows
+from ember.plan.rows.wanted import NO_PACE, Pace, WantedInput, WantedRows
 from ember.program import types
 from ember.program.types import ALIGN
 
@@ -26,21 +25,21 @@ MOST_ROWS = 255  # of a window
 class Window:
     value: int
     rows: int  # that it holds
-    row_bytes: int  # with what lies beside the image
+    row_bytes: int  # with the columns beside the image
     image: int  # rows of the whole tensor
-    padding: int  # rows before the first one that somebody reads
-    fill: int | None  # what rows outside of the image consist of, as of RowRead
+    padding: int  # rows before the first one that is read
+    fill: int | None  # fill byte for rows outside the image, as in RowRead
     maker: int | None  # number of the call that makes the rows; None: an input
     is_output: bool = False
-    beside: int = 0  # bytes at either end of a row that lie beside the image
+    beside: int = 0  # bytes at either end of a row, beside the image
     ahead: int = 0  # rows behind the newest one, which are made already
-    renewed: int = 0  # rows after which it begins anew, where its maker adds to it
+    renewed: int = 0  # rows after which it starts again at 0, if its maker adds to it
     home: int | None = None  # the window whose newest row this one is
     planes: int = 1  # of the whole tensor, each with a part of a row
 
     @property
     def image_bytes(self) -> int:
-        """Of a row."""
+        """Bytes of one row without its padding columns."""
         return self.row_bytes - 2 * self.beside
 
     @property
@@ -49,7 +48,7 @@ class Window:
 
     @property
     def is_row(self) -> bool:
-        """Of another window."""
+        """Whether it is a row of another window."""
         return self.home is not None
 
     @property
@@ -108,7 +107,7 @@ def of(
 
 def is_lone(call: RowCall) -> bool:
     """Whether it makes a row at a time, and nothing else."""
-    return call.made == 1 and not call.renewed
+    return call.step == 1 and not call.renewed
 
 
 def made_window(
@@ -119,21 +118,21 @@ def made_window(
     number: int = 0,
     is_output: bool = False,
 ) -> Window:
-    """Of what call `number` makes."""
-    window = _window(call.out, call.tensor, asked, sides=sides and call.made == 1)
+    """The window of what call `number` makes."""
+    window = _window(call.out, call.tensor, asked, sides=sides and call.step == 1)
     return replace(
         window,
-        rows=window.rows + call.made - 1,
+        rows=window.rows + call.step - 1,
         fill=0 if call.renewed else window.fill,
         maker=number,
         is_output=is_output,
-        ahead=call.made - 1,
+        ahead=call.step - 1,
         renewed=call.renewed,
     )
 
 
 def input_window(asked: WantedRows, *, sides: bool) -> Window:
-    """Of what no call of the cascade makes."""
+    """The window of an input, which no call of the cascade makes."""
     read = asked.reads[0]
     return _window(read.value, read.tensor, asked, sides=sides)
 
@@ -232,7 +231,7 @@ class _Builder:
         for reader, call in enumerate(self.calls):
             numbers = [self.numbers.get(read.owner, -1) for read in call.reads]
             may = [n for n in numbers if n >= 0 and self._may_be_home(n)]
-            if may and call.made == 1:
+            if may and call.step == 1:
                 homes[max(may)] = reader
         return homes
 
@@ -251,7 +250,7 @@ class _Builder:
         )
 
     def _sources(self, number: int, starts: Mapping[int, int]) -> Iterator[RowSource]:
-        """Of what a call reads; `starts` are the first windows of inputs."""
+        """Where a call finds its inputs; `starts` are the first windows of inputs."""
         call = self.calls[number]
         for place, read in enumerate(call.reads):
             pace = wanted.newest(self.made[call.out], call, read) or NO_PACE
@@ -266,7 +265,7 @@ class _Builder:
 
 def _beside(readers: Sequence[RowRead]) -> int:
     """Columns at either side of a window that its readers take as they are: all agree,
-    or take a single row, which lies in one piece without them."""
+    or take a single row, which is in one piece without them."""
     wide = [read for read in readers if read.beside > 0]
     alike = {(read.beside, read.fill) for read in wide}
     fills = {read.outside for read in readers if read.outside is not None}

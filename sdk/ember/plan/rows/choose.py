@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ember.files.segments import align_up
+from ember.files.tensors import align_up
 from ember.plan import traffic
-from ember.plan.rows import cascade, pieces, ranges, schedule, sharing, table
+from ember.plan.rows import cascade, ranges, schedule, sharing
 from ember.plan.rows.cascade import Cascade
-from ember.plan.rows.lives import RowLives, most
+from ember.plan.rows.lives import RowLives, in_pieces, most
 from ember.plan.rows.ranges import Range
 from ember.plan.rows.schedule import OutOfStepError, Schedule
 from ember.program.types import ALIGN
@@ -27,7 +27,7 @@ _SPARE, _SPARE_SIDES = 1 / 64, 1 / 11
 
 @dataclass(frozen=True)
 class Pair:
-    """An output may lie over an input that starts `by` bytes later."""
+    """An output may overlap an input that starts `by` bytes later."""
 
     source: int  # values
     out: int
@@ -38,13 +38,13 @@ class Pair:
 @dataclass(frozen=True)
 class ChosenRows:
     regions: Sequence[Schedule]
-    over: Sequence[int]  # calls whose whole results lie where their inputs do
+    over: Sequence[int]  # calls whose whole results are written over their inputs
 
 
 class Chooser:
-    """With `over`, an output may lie over rows of an input that were read. `scratch`
-    are bytes, by instruction; `sided` those where the columns beside the image lie in
-    windows. None where they are not known."""
+    """With `over`, an output may overlap rows of an input that were read. `scratch` is
+    in bytes, by instruction; `sided` applies where windows have the columns beside the
+    image. Both are empty where they are unknown."""
 
     def __init__(
         self,
@@ -80,9 +80,10 @@ class Chooser:
                 by_end[each.end] += [true] if true else []
 
     def _spare_sides(self) -> float:
-        """What products at borders add to all, which take kernels twice as long."""
+        """The part that products at borders add, which take kernels twice as long."""
         method = self.lives.method
-        macs = [traffic.macs_of(method, n) for n in range(len(self.lives.calls))]
+        known, calls = self.lives.known, range(len(self.lives.calls))
+        macs = [traffic.macs_of(method, known, n) for n in calls]
         at_borders = sum(
             count * 2 * max(read.beside for read in call.reads) / call.tensor.sizes[-1]
             for count, call in zip(macs, self.lives.calls, strict=True)
@@ -91,7 +92,7 @@ class Chooser:
         return max(2 * at_borders / max(sum(macs), 1), _SPARE_SIDES)
 
     def _true(self, each: Range) -> Range | None:
-        """A region with what its schedule says; None where it has none."""
+        """A region with the cost of its schedule; None where it has none."""
         if not each.by_rows:
             return each
         region = self.scheduled(each)
@@ -100,14 +101,14 @@ class Chooser:
         return replace(each, cost=self.cost(region))
 
     def scheduled(self, each: Range) -> Schedule | None:
-        """Of a region; None where it cannot run so."""
+        """The schedule of a region; None where it cannot run so."""
         key = each.first, each.end, each.has_sides, each.in_pieces
         if key not in self.schedules:
             self.schedules[key] = self._schedule(each)
         return self.schedules[key]
 
     def _smallest(self, each: Range) -> Schedule:
-        """Of a chosen region, with more work for it."""
+        """The schedule of a chosen region, with more search for a small slab."""
         fed = each.first < self.lives.fed_until()
         few = self.scheduled(each)
         assert few is not None
@@ -117,7 +118,7 @@ class Chooser:
             work=sharing.MANY,
             under=self._under(few.cascade),
         )
-        return many if table.fits(many) else few
+        return many if schedule.fits_table(many) else few
 
     def _schedule(self, each: Range) -> Schedule | None:
         chain = self._cascade(each)
@@ -132,16 +133,16 @@ class Chooser:
             )
         except OutOfStepError:
             return None
-        return region if table.fits(region) else None
+        return region if schedule.fits_table(region) else None
 
     def _cascade(self, each: Range) -> Cascade | None:
         lives, last = self.lives, each.end - 1
         calls = [call for call in lives.calls[each.first : each.end] if call]
         wanted = {call.out for call in calls if lives.is_wanted(call.out, last)}
         wanted.add(calls[-1].out)
-        parts = [part for call in calls for part in lives.parts(call)]
+        parts = [part for call in calls for part in lives.parts(call.index)]
         if each.in_pieces:
-            parts = [piece for piece in map(pieces.of, calls) if piece]
+            parts = [piece for piece in map(in_pieces, calls) if piece]
         chain = cascade.of(parts, frozenset(wanted), sides=each.has_sides)
         if chain is None:
             return None
@@ -172,7 +173,7 @@ class Chooser:
         return cost - max([0, self._saved_by_slab(region), *saved])
 
     def _under(self, chain: Cascade) -> int | None:
-        """The largest input that the slab may lie over."""
+        """The largest input that the slab may overlap."""
         last = chain.calls[-1].index
         values = {
             value
@@ -200,7 +201,7 @@ class Chooser:
     def _pairs(
         self, chain: Cascade, deltas: Mapping[tuple[int, int], int]
     ) -> Iterator[Pair]:
-        """Inputs that nobody needs after a region, with what may lie over them."""
+        """Inputs that are not needed after a region, with what may overlap them."""
         last = chain.calls[-1].index
         for out in chain.outputs:
             for value in dict.fromkeys(chain.inputs):

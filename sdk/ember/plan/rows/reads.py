@@ -7,12 +7,14 @@ were taken out are (1, rows, channels, columns) in memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ember.files import tensors
 from ember.files.tensors import DType
-from ember.program import KernelCall, Method, types
+from ember.kernels.schemas import NamedCall
+from ember.program import Method, types
 from ember.program.types import ALIGN
 
 _ORDER = (0, 2, 3, 1)  # channels last
@@ -35,19 +37,20 @@ class RowRead:
     extent: int = 1
     stride: int = 1
     padding: int = 0
-    # The byte that rows outside of the image consist of, or LEAST_FLOAT.
+    # Fill byte for rows outside the image, or LEAST_FLOAT.
     outside: int | None = None
-    owner: int = -1  # the value that was written where `value` lies, maybe itself
+    owner: int = -1  # the value that was written at the place of `value`, maybe itself
     tensor: types.Tensor = _UNKNOWN  # the type of the value
     item: int | None = None  # of the list that the argument is
-    beside: int = 0  # columns at either side that lie outside of the image
-    fill: int | None = None  # the byte that these consist of
+    beside: int = 0  # columns at either side, outside of the image
+    fill: int | None = None  # their fill byte
+    past: int = 0  # rows that the last one reads past the padding (`ceil_mode`)
     is_over: bool = False  # the result of a row may be written over this row
 
 
 @dataclass(frozen=True)
 class UnreadResult:
-    """What a call writes beside its result, and nobody reads."""
+    """What a call writes beside its result, and no call reads."""
 
     value: int
     tensor: types.Tensor
@@ -64,23 +67,23 @@ class RowCall:
     firsts: tuple[tuple[int, int], ...] = ()
     padding_arg: int | None = None  # one of them: the last item is that of columns
     scratch: tuple[int, ...] = ()  # values: the exporter's, which no kernel reads
-    made: int = 1  # rows of the output that it makes at a time
+    step: int = 1  # rows of the output that it makes at a time
     transposed: bool = False  # it has other rows of its input than that says
-    over: bool = False  # its whole result may lie where its one input does
+    over: bool = False  # its whole result may be written over its one input
     is_elementwise: bool = False  # and may be given parts of rows
     tensor: types.Tensor = _UNKNOWN  # the type of `out`
     operator: types.Operator | None = None  # of its node, where that is another
     # Of that node, where they are others: values of the method, or new ones.
     arguments: tuple[int | types.Value, ...] | None = None
-    renewed: int = 0  # rows after which its result, to which it adds, begins anew
+    renewed: int = 0  # rows after which its result, to which it adds, starts again at 0
     result: int = -1  # value: `out` as the call names it
     unread: tuple[UnreadResult, ...] = ()
 
     @property
     def unread_bytes(self) -> int:
-        """Of what it writes beside its result, at a time; aligned."""
+        """Bytes that it writes beside its result at a time, aligned."""
         return sum(
-            -(-row_bytes(each.tensor) * self.made // ALIGN) * ALIGN
+            -(-row_bytes(each.tensor) * self.step // ALIGN) * ALIGN
             for each in self.unread
         )
 
@@ -127,11 +130,16 @@ def with_rows(tensor: types.Tensor, count: int, beside: int = 0) -> types.Tensor
 
 def are_planes(image: types.Tensor) -> bool:
     """Whether a row is not in one piece: each channel is a plane."""
-    return not tensors.same_order(image.sizes, image.dim_order, _ORDER)
+    return _differ(image.sizes, image.dim_order)
+
+
+@functools.cache
+def _differ(sizes: tuple[int, ...], order: tuple[int, ...]) -> bool:
+    return not tensors.same_order(sizes, order, _ORDER)
 
 
 def planes(image: types.Tensor) -> int:
-    """Of which each has a part of a row."""
+    """How many planes an image has; each has a part of a row."""
     return image.sizes[1] if are_planes(image) else 1
 
 
@@ -161,28 +169,44 @@ def tensor_of(method: Method, value: int) -> types.Tensor:
     return tensor
 
 
-def ints(method: Method, value: int) -> tuple[int, ...]:
+def ints(call: NamedCall, name: str) -> tuple[int, ...]:
     """The integers of a list, or of one number; empty where they are not stated."""
-    stated = method.values[value]
+    stated = call.value(name)
     if isinstance(stated, types.Int):
         return (stated.value,)
-    return method.int_list(stated) or () if isinstance(stated, types.IntList) else ()
+    return (
+        call.method.int_list(stated) or () if isinstance(stated, types.IntList) else ()
+    )
 
 
-def pairs(
-    method: Method, call: KernelCall, *args: int
-) -> Iterator[tuple[int, int] | None]:
+def pair(call: NamedCall, name: str) -> tuple[int, int] | None:
     """For rows and for columns; one number stands for both."""
-    for arg in args:
-        items = ints(method, call.args[arg])
-        yield (items[0], items[-1]) if len(items) in (1, 2) else None
+    items = ints(call, name)
+    return (items[0], items[-1]) if len(items) in (1, 2) else None
+
+
+def rows_past(call: NamedCall, windows: tuple[int, int, int]) -> int:
+    """Rows by which the last window of a pool reaches past its image's padding, by its
+    `ceil_mode`. Windows are rows, stride and padding."""
+    if not call.is_true("ceil_mode"):
+        return 0
+    extent, stride, padding = windows
+    height = rows(call.tensor(call.first))
+    room = height + 2 * padding - extent
+    past = -room % stride
+    return past if room + past < height + padding else 0
+
+
+def read_of(call: NamedCall, name: str, **how: int | None) -> RowRead:
+    """How rows of an argument are read."""
+    return RowRead(call.place(name), call[name], **how)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class TurnedRows:
     """How a transposed convolution makes as many rows at a time as its stride is."""
 
-    before: int  # rows that it reads before the one whose first tap lies on the first
+    before: int  # rows that it reads before the one whose first tap is on the first
     extent: int  # rows that it reads
     padding: int  # of its node
     added: int  # what its node's output has more
@@ -191,31 +215,28 @@ class TurnedRows:
 def turned(stride: int, padding: int, reach: int) -> TurnedRows | None:
     """`reach` is from the first tap to the last one; None where no node does it."""
     before = max((reach - padding) // stride, 0)
-    own = padding + before * stride
+    inner = padding + before * stride  # padding of the node
     extent = (stride - 1 + padding) // stride + before + 1
     # What a node's output has less than it must have, which can only be added.
-    less = stride - ((extent - 1) * stride - 2 * own + reach + 1)
-    if less < 0:  # one row more before, which `own` leaves out at both ends
-        before, own, extent = before + 1, own + stride, extent + 1
+    less = stride - ((extent - 1) * stride - 2 * inner + reach + 1)
+    if less < 0:  # one row more before, which `inner` leaves out at both ends
+        before, inner, extent = before + 1, inner + stride, extent + 1
         less += stride
-    return TurnedRows(before, extent, own, less) if 0 <= less < max(stride, 2) else None
+    fits = 0 <= less < max(stride, 2)
+    return TurnedRows(before, extent, inner, less) if fits else None
 
 
-Form = Callable[[Method, int, KernelCall], RowCall | None]
+Form = Callable[[int, NamedCall], RowCall | None]
 
 
-def elementwise(*inputs: int) -> Form:
-    def form(method: Method, index: int, call: KernelCall) -> RowCall | None:
-        out = method.values[call.args[-1]]
-        for arg in inputs:
-            tensor = method.values[call.args[arg]]
-            if not isinstance(tensor, types.Tensor) or not isinstance(
-                out, types.Tensor
-            ):
-                return None
-            if tensor.sizes != out.sizes:
-                return None
-        reads = tuple(RowRead(arg, call.args[arg]) for arg in inputs)
-        return RowCall(index, call.args[-1], reads, is_elementwise=True)
+def elementwise(*inputs: str) -> Form:
+    def form(index: int, call: NamedCall) -> RowCall | None:
+        tensors = [call.value(name) for name in (*inputs, "out")]
+        if not all(isinstance(tensor, types.Tensor) for tensor in tensors):
+            return None
+        if len({tensor.sizes for tensor in tensors}) > 1:  # type: ignore[union-attr]
+            return None
+        reads = tuple(read_of(call, name) for name in inputs)
+        return RowCall(index, call.result, reads, is_elementwise=True)
 
     return form

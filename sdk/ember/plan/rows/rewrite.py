@@ -1,8 +1,14 @@
 """A method and cascades become the method in which these are regions of rows.
 
 A node of a region is its call with rows in place of images: windows of the region's
-slab. How many bytes an input must start later than an output, so that the output may
-lie over it, stands in the call of rows, for the planner.
+slab. The call of rows tells the planner how many bytes an input must start later than
+an output, so that the output may overlap it.
+
+A method whose first region reads an input can have that a row at a time: the input is
+then the same image with one row. The region goes on from row to row, and the calls
+behind it run with the last one (kernels/rows/rows.h, `rows_fed`). Its position is in a
+cursor, which is a state: nothing else is kept from row to row but what is alive in the
+region anyway.
 """
 
 from __future__ import annotations
@@ -11,11 +17,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ember.files.tensors import DType
-from ember.plan.rows import reads, schedule, table
+from ember.kernels import KernelList
+from ember.plan.rows import placing, reads, row_regions, schedule
 from ember.plan.rows.reads import RowCall
 from ember.plan.rows.row_regions import ENTER, ROWS
 from ember.plan.rows.schedule import Schedule
 from ember.program import KernelCall, Method, types
+from ember.program.edit import with_values
 from ember.program.types import ALIGN
 
 
@@ -128,7 +136,7 @@ class _Rewriter:
         return [enter, *nodes, self._call(ROWS, args)]
 
     def _over(self, region: Schedule) -> list[int]:
-        """For the planner; nothing lies over an input that is to come row by row."""
+        """Triples for the planner; nothing overlaps an input that comes row by row."""
         inputs = region.cascade.inputs
         slab = len(region.cascade.outputs)  # counts as one more
         pairs = {**schedule.over(region)}
@@ -141,7 +149,7 @@ class _Rewriter:
         ]
 
     def _table(self, region: Schedule) -> int:
-        self.tables.append(table.encoded(region))
+        self.tables.append(schedule.table(region))
         number = self.first_constant + len(self.tables) - 1
         size = len(self.tables[-1])
         return self._add(types.Tensor(DType.UINT8, (size,), (0,), data_index=number))
@@ -181,9 +189,10 @@ class _Rewriter:
                 lists.setdefault(read.arg, []).append(rows)
         for arg, items in lists.items():
             changed[arg] = self._add(types.TensorList(tuple(items)))
-        own = windows[number]
-        last = starts[number] + (own.rows - call.made) * own.row_bytes + own.beside
-        out = self._rows(call.tensor, call.made, slab.memory_id, slab.offset + last)
+        result = windows[number]
+        last = starts[number] + (result.rows - call.step) * result.row_bytes
+        last += result.beside
+        out = self._rows(call.tensor, call.step, slab.memory_id, slab.offset + last)
         old = self.method.instructions[call.index]
         assert isinstance(old, KernelCall)
         for arg, first in call.firsts:
@@ -208,12 +217,12 @@ class _Rewriter:
     def _unread(
         self, call: RowCall, slab: types.Allocation, start: int
     ) -> dict[int, int]:
-        """Results that nobody reads, with their rows at the end of the slab."""
+        """Unread results, with their rows at the end of the slab."""
         values = {}
         at = slab.offset + start
         for each in call.unread:
-            values[each.value] = self._rows(each.tensor, call.made, slab.memory_id, at)
-            at += -(-reads.row_bytes(each.tensor) * call.made // ALIGN) * ALIGN
+            values[each.value] = self._rows(each.tensor, call.step, slab.memory_id, at)
+            at += -(-reads.row_bytes(each.tensor) * call.step // ALIGN) * ALIGN
         return values
 
     def _other(self, value: int, other: Mapping[int, int]) -> int:
@@ -240,7 +249,7 @@ class _Rewriter:
 
     def _with_first(self, value: int, first: int, *, gone: bool) -> int:
         """A list with another number for rows; that of columns stays, unless they are
-        `gone`: they lie in the window."""
+        `gone`: in the window."""
         stated = self.method.values[value]
         assert isinstance(stated, types.IntList)
         items = self.method.int_list(stated)
@@ -250,3 +259,62 @@ class _Rewriter:
     def _empty(self, value: int) -> int:
         tensor = self._tensor(value)
         return self._add(replace(tensor, sizes=(0,), dim_order=(0,)))
+
+
+# ---- a row of the input at a time ----------------------------------------------------
+
+
+_CURSOR_WORDS = 2 + 8  # CURSOR_WORDS of kernels/rows/rows_fed.c
+
+
+def fed_input(method: Method) -> int | None:
+    """The input that can come row by row: the first image with several rows."""
+    for value in method.inputs:
+        tensor = method.values[value]
+        if reads.is_image(tensor) and isinstance(tensor, types.Tensor):
+            return value if reads.rows(tensor) > 1 else None
+    return None
+
+
+def placed_fed(before: Method, method: Method, known: KernelList) -> Method:
+    """A method that fed() made of the one `before`, with its memory planned where
+    replan() would leave it."""
+    if row_regions.overlapping(before):
+        return placing.placed(method, known)
+    return method
+
+
+def fed(method: Method) -> Method:
+    """The method with one row of that input, nothing moved; the method itself where no
+    region begins with it."""
+    value = fed_input(method)
+    regions = row_regions.regions(method)
+    if value is None or not regions or regions[0].inputs != (value,):
+        return method
+    region = regions[0]
+    image, slab = method.values[value], method.values[region.slab]
+    assert isinstance(image, types.Tensor) and isinstance(slab, types.Tensor)
+    assert slab.allocation is not None
+    memory = slab.allocation.memory_id
+    sizes = list(method.planned_sizes)
+    place = types.Allocation(memory, -(-sizes[memory] // ALIGN) * ALIGN)
+    cursor = types.Tensor(DType.INT32, (_CURSOR_WORDS,), (0,), allocation=place)
+    sizes[memory] = place.offset + cursor.nbytes
+    row = replace(reads.with_rows(image, 1), allocation=image.allocation)
+    values = [*with_values(method, {value: row}).values]
+    at = len(values)
+    values += [cursor, types.Int(reads.rows(image))]
+    (chain,) = method.chains
+    instructions = list(chain.instructions)
+    call = instructions[region.rows]
+    assert isinstance(call, KernelCall)
+    args = list(call.args)
+    args[row_regions.CURSOR : row_regions.CURSOR] = [at, at + 1]
+    instructions[region.rows] = KernelCall(len(method.operators), tuple(args))
+    return replace(
+        method,
+        values=tuple(values),
+        chains=(chain.rewritten(instructions, range(len(instructions))),),
+        operators=(*method.operators, row_regions.FED),
+        planned_sizes=tuple(sizes),
+    )

@@ -11,7 +11,7 @@ from ember.program.remembered import remembered
 ENTER = types.Operator("ember::rows_enter", "out")
 ROWS = types.Operator("ember::rows", "out")
 FED = types.Operator("ember::rows_fed", "out")  # a row of its input at a time
-SUMS = types.Operator("ember::avg_pool_sums", "out")  # of a pool (sums.py)
+SUMS = types.Operator("ember::avg_pool_sums", "out")  # of a pool (lives.py)
 MEANS = types.Operator("ember::avg_pool_means", "out")
 NUMBER = types.Operator("ember::row_number", "out")  # of a row, which a node must know
 BILINEAR = types.Operator("ember::upsample_bilinear2d_rows", "out")
@@ -30,8 +30,8 @@ class RowRegion:
     slab: int
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
-    # Of an input and an output, or the slab, by value: bytes by which the input must
-    # start later at least, where the other may lie over it.
+    # By value of an input and of an output or the slab that may overlap it: bytes by
+    # which the input must start later at least.
     over: Mapping[tuple[int, int], int]
     image_rows: int | None = None  # of an input that comes row by row
 
@@ -46,7 +46,7 @@ def fed_inputs(method: Method) -> Mapping[int, int]:
 
 
 def regions(method: Method) -> tuple[RowRegion, ...]:
-    """Those whose calls have the form that rewrite.py gives them."""
+    """The regions whose calls have the form that rewrite.py gives them."""
     return remembered(method, "rows", lambda: _regions(method))
 
 
@@ -60,8 +60,7 @@ def _ends(method: Method) -> set[str]:
 
 
 def overlapping(method: Method) -> frozenset[int]:
-    """The planned memories in which an output, or a slab, lies over rows of an
-    input."""
+    """The planned memories in which an output, or a slab, overlaps rows of an input."""
     return frozenset(
         memory
         for region in regions(method)
@@ -87,14 +86,14 @@ def _regions(method: Method) -> tuple[RowRegion, ...]:
     if not ends:
         return ()
     calls = (
-        _found(method, index, call)
+        _region(method, index, call)
         for index, name, call in method.kernel_calls()
         if name in ends
     )
     return tuple(region for region in calls if region is not None)
 
 
-def _found(method: Method, index: int, call: KernelCall) -> RowRegion | None:
+def _region(method: Method, index: int, call: KernelCall) -> RowRegion | None:
     values = [method.values[arg] for arg in call.args]
     if len(values) <= OUT:
         return None

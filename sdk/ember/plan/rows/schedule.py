@@ -1,21 +1,21 @@
-"""A cascade becomes the steps in which its rows are made, each row once.
+"""A cascade becomes the steps in which its rows are made, and their table (rows.h).
 
-A row is made when somebody asks for it. Whoever asks finds the newest row of a window
-at the one place that its lag says: before the window moves on, all run that want it so.
-A row that comes too late or too early for that is an error, and the cascade does not
+Each row is made once, when a reader asks for it. A reader finds the newest row of a
+window at the one place that its lag says: before the window moves on, all readers that
+want it there run. If a row comes too late or too early for that, the cascade does not
 run in step.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ember.plan.rows import needs, sharing
+from ember.plan.rows import sharing
 from ember.plan.rows.cascade import Cascade, RowSource, Window
-from ember.plan.rows.needs import Action, What
 from ember.plan.rows.reads import LEAST_FLOAT
-from ember.plan.rows.sharing import Slab
+from ember.plan.rows.sharing import Action, Slab, What
 
 
 @dataclass(frozen=True)
@@ -36,14 +36,14 @@ def of(
     work: int = sharing.FEW,
     under: int | None = None,
 ) -> Schedule:
-    """OutOfStepError where the cascade has none. With `whole_inputs` rows of inputs
-    that nobody reads come in, too; with more `work` windows share more. `under` is an
-    input that nobody needs afterwards, which windows may lie over."""
+    """Raises OutOfStepError where the cascade has none. With `whole_inputs` unread rows
+    of inputs come in, too; with more `work` windows share more. `under` is an input
+    that is not needed afterwards, which windows may overlap."""
     steps = _Maker(cascade).steps(whole_inputs=whole_inputs)
     windows = range(len(cascade.calls), len(cascade.windows))
     below = [n for n in windows if cascade.windows[n].value == under]
     slab = sharing.slab(cascade, steps, work, below)
-    return Schedule(cascade, needs.moved_early(cascade, steps, slab.early), slab)
+    return Schedule(cascade, sharing.moved_early(cascade, steps, slab.early), slab)
 
 
 class _Maker:
@@ -64,7 +64,7 @@ class _Maker:
         sink = len(self.cascade.calls) - 1
         self._advance(sink, self.cascade.windows[sink].image - 1)
         for number, window in enumerate(self.cascade.windows):
-            if window.is_output:  # also rows that nobody in the cascade reads
+            if window.is_output:  # also rows that the cascade does not read
                 self._advance(number, max(window.image - 1, self.newest[number]))
         for number, window in enumerate(self.cascade.windows):
             if window.maker is None and whole_inputs:
@@ -84,7 +84,7 @@ class _Maker:
             if self.newest[number] == self._wanted(call, source):
                 # What writes over the result runs at once, too.
                 last = self.cascade.last_home(call)
-                self._advance(last, self.times[call] * self.cascade.calls[call].made)
+                self._advance(last, self.times[call] * self.cascade.calls[call].step)
                 self._follow(call)
         row = self.newest[number] + 1
         self._bring(number, window, row)
@@ -95,23 +95,23 @@ class _Maker:
             self.made.append(Action(What.OUT, number, which))
 
     def _follow(self, call: int) -> None:
-        """What alone reads a result reads it at once where its own row is no longer, so
-        that less waits for what has not been asked for yet."""
+        """The only reader of a result reads it at once if the row that it makes is not
+        longer, so that less waits for what has not been asked for yet."""
         while (reader := self._free_reader(call)) is not None:
-            self._advance(reader, self.times[reader] * self.cascade.calls[reader].made)
+            self._advance(reader, self.times[reader] * self.cascade.calls[reader].step)
             call = reader
 
     def _free_reader(self, call: int) -> int | None:
-        """The one reader of a result, if it reads nothing else and may run now, and
-        nobody else has to run for that."""
+        """The one reader of a result, if it reads nothing else and may run now without
+        other calls having to run."""
         if len(self.readers[call]) != 1:
             return None
         ((reader, source),) = self.readers[call]
-        own, window = (self.cascade.windows[n] for n in (reader, call))
-        alone = len(self.cascade.sources[reader]) == 1 and not own.is_row
+        result, window = (self.cascade.windows[n] for n in (reader, call))
+        single = len(self.cascade.sources[reader]) == 1 and not result.is_row
         busy = reader in self.pushed or reader in self.running
         wanted = (self._wanted(*after) for after in self.readers[reader])
-        if not alone or busy or own.row_bytes > window.row_bytes:
+        if not single or busy or result.row_bytes > window.row_bytes:
             return None
         if self.newest[call] != self._wanted(reader, source):
             return None
@@ -119,7 +119,7 @@ class _Maker:
 
     def _bring(self, number: int, window: Window, row: int) -> None:
         """A row becomes the newest of a window; what comes in at the end of the window
-        is the row that lies `ahead` of it."""
+        is the row that is `ahead` of it."""
         inside = 0 <= row < window.image
         self._begin(number)
         if inside and window.maker is None:
@@ -136,7 +136,7 @@ class _Maker:
     def _wanted(self, call: int, source: RowSource) -> int | None:
         """The newest row of a source when a call runs next."""
         time, read = self.times[call], source.read
-        if time * self.cascade.calls[call].made >= self.cascade.windows[call].image:
+        if time * self.cascade.calls[call].step >= self.cascade.windows[call].image:
             return None
         return time * read.stride - read.padding + read.extent - 1 + source.lag
 
@@ -160,7 +160,7 @@ class _Maker:
         self.made.append(Action(What.RUN, self.cascade.moved_by(call), call))
 
     def _begin(self, number: int) -> None:
-        """What lies beside the image stays when rows are made between."""
+        """Fills the columns beside the image, which stay when rows are made between."""
         window = self.cascade.windows[number]
         if window.beside and number not in self.begun:
             self.begun.add(number)
@@ -179,12 +179,12 @@ def over_slab(schedule: Schedule) -> Mapping[int, int]:
     if slab.unread < slab.size:
         return {}
     deltas: dict[int, int] = {}
-    uses = needs.uses(cascade, schedule.steps)
+    uses = sharing.uses(cascade, schedule.steps)
     for number, window in enumerate(cascade.windows[len(cascade.calls) :]):
         if window.planes > 1:
             continue
-        own = [len(cascade.calls) + number]
-        before = needs.read_before(cascade, schedule.steps, uses, own)
+        inputs = [len(cascade.calls) + number]
+        before = sharing.read_before(cascade, schedule.steps, uses, inputs)
         later = (
             slab.starts[begun] + cascade.windows[begun].room - read
             for begun, read in before.items()
@@ -217,3 +217,54 @@ def over(schedule: Schedule) -> Mapping[tuple[int, int], int]:
                 key = number, action.which
                 deltas[key] = max(deltas.get(key, distance), distance)
     return deltas
+
+
+# ---- the table that the runtime walks ------------------------------------------------
+
+
+_HEAD = struct.Struct("<HHI")
+_WINDOW = struct.Struct("<IIBBH")
+_ACTION = struct.Struct("<BBH")
+EDGES = 8  # EMBER_ROWS_EDGES
+MOST_ACTIONS = 256
+MOST_NODES = 256
+MOST_BESIDE = (1 << 16) - 1
+
+
+def fits_table(schedule: Schedule) -> bool:
+    cascade = schedule.cascade
+    return (
+        len(set(schedule.steps)) <= MOST_ACTIONS
+        and all(window.beside <= MOST_BESIDE for window in cascade.windows)
+        and len(cascade.calls) <= MOST_NODES
+        and len(cascade.inputs) + len(cascade.outputs) <= EDGES
+    )
+
+
+def table(schedule: Schedule) -> bytes:
+    cascade = schedule.cascade
+    actions = list(dict.fromkeys(schedule.steps))
+    number = {action: n for n, action in enumerate(actions)}
+    windows = zip(cascade.windows, schedule.slab.starts, strict=True)
+    parts = [_HEAD.pack(len(cascade.windows), len(actions), len(schedule.steps))]
+    parts += [
+        _WINDOW.pack(at, window.row_bytes, window.rows, _byte(window), window.beside)
+        for window, at in windows
+    ]
+    parts += [
+        _ACTION.pack(action.what, _which(schedule, action), action.window)
+        for action in actions
+    ]
+    parts.append(bytes(number[action] for action in schedule.steps))
+    return b"".join(parts)
+
+
+def _byte(window: Window) -> int:
+    """Fill byte for rows outside the image."""
+    return 0 if window.fill is None or window.fill == LEAST_FLOAT else window.fill
+
+
+def _which(schedule: Schedule, action: Action) -> int:
+    """The number of an input, output or call; outputs are counted on from inputs."""
+    behind = len(schedule.cascade.inputs) if action.what == What.OUT else 0
+    return action.which + behind

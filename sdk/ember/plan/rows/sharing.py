@@ -1,20 +1,28 @@
-"""The steps of a cascade become where each window lies in the slab.
+"""The steps of a cascade become the place of each window in the slab.
 
 Windows share bytes that they never need at once: the rows of one that were read for the
 last time, and what another one holds only until the next call.
+
+A part of a window is one of its rows, or what is beside the image at an end of one. A
+row is needed from the step that brings it to the last one that reads it; it moves up
+with each row that comes in behind it. Moving writes all of a window, which is needed
+then.
+
+Rows may move up early: when those of the window were read, and not when the next call
+writes one. Then it is the last row of the window that is free meanwhile, not the first.
+A step is two moments: that of its action, and that of early moves behind it.
 """
 
 from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
 
-from ember.files.segments import align_up
-from ember.plan.rows import needs
+from ember.files.tensors import align_up
 from ember.plan.rows.cascade import Cascade, Window
-from ember.plan.rows.needs import Action, WindowPart
 from ember.program.types import ALIGN
 
 FEW, MANY = 5_000, 800_000  # pairs of windows that are looked at, about
@@ -24,7 +32,7 @@ _TRIES = 1_000  # at most
 @dataclass(frozen=True)
 class Slab:
     starts: tuple[int, ...]  # of each window, bytes
-    unread: int  # where results begin that nobody reads, those of one call
+    unread: int  # where unread results begin, those of one call
     size: int
     early: frozenset[int] = frozenset()  # windows whose rows move up early
 
@@ -35,8 +43,8 @@ def slab(
     work: int = FEW,
     under: Collection[int] = (),
 ) -> Slab:
-    """`under` are windows of one input that nobody needs afterwards: what is used late
-    may lie over rows of it that were read."""
+    """`under` are windows of one input that is not needed afterwards: what is used late
+    may overlap rows of it that were read."""
     best = _Placer(cascade, steps, under).best(work)
     unread = max((call.unread_bytes for call in cascade.calls), default=0)
     numbers = range(len(cascade.windows))
@@ -62,7 +70,7 @@ class _Placed:
     order: tuple[_Moved, ...]
     offsets: Mapping[int, int]
     end: int
-    total: int  # with the input that lies under it
+    total: int  # with the input below it
 
 
 class _Placer:
@@ -71,10 +79,10 @@ class _Placer:
     ) -> None:
         self.windows = cascade.windows
         self.input = max((image_bytes(self.windows[n]) for n in under), default=0)
-        self.uses = needs.uses(cascade, steps)
-        self.read = needs.read_before(cascade, steps, self.uses, under) if under else {}
+        self.uses = uses(cascade, steps)
+        self.read = read_before(cascade, steps, self.uses, under) if under else {}
         self.steps = len(steps)
-        may_move = needs.unmoving(cascade) is not None
+        may_move = unmoving(cascade) is not None
         self.may_be_early = {
             number
             for number, uses in self.uses.items()
@@ -148,9 +156,9 @@ class _Placer:
         return align_up(max(later), ALIGN)
 
     def _gaps(self, a: _Moved, b: _Moved) -> _Gaps:
-        """By how many bytes b may not start later than a: between each two of these."""
+        """Distances in bytes from a to b that are not allowed: from, to."""
         if (a, b) not in self.known_gaps:
-            gaps = needs.joined(
+            gaps = joined(
                 (
                     (mine.start - theirs.end, mine.end - theirs.start)
                     for mine, bits in self._parts(a)
@@ -166,10 +174,10 @@ class _Placer:
     def _parts(self, window: _Moved) -> Sequence[tuple[WindowPart, int]]:
         if window not in self.parts:
             number, early = window
-            parts = needs.parts(
+            cut = parts(
                 self.windows[number], self.uses[number], self.steps, early=early
             )
-            self.parts[window] = [(part, part.bits) for part in parts]
+            self.parts[window] = [(part, part.bits) for part in cut]
         return self.parts[window]
 
     def _bound(self) -> int:
@@ -185,5 +193,232 @@ class _Placer:
 
 
 def image_bytes(window: Window) -> int:
-    """Of the whole tensor."""
+    """Bytes of the whole tensor that a window holds rows of."""
     return window.image * window.image_bytes
+
+
+# ---- when each part is needed --------------------------------------------------------
+
+
+class What(IntEnum):
+    """EMBER_ROWS_* of kernels/rows/rows.h."""
+
+    SKIP = 0
+    FILL = 1
+    IN = 2
+    RUN = 3
+    OUT = 4
+    LEAST = 5
+
+
+@dataclass(frozen=True)
+class Action:
+    what: What
+    window: int
+    which: int = 0  # input, call or output
+
+
+@dataclass(frozen=True)
+class WindowPart:
+    """Bytes of a window that are needed at the same moments."""
+
+    start: int
+    end: int
+    times: tuple[tuple[int, int], ...]  # first and last moment of each, in their order
+
+    @property
+    def bits(self) -> int:
+        return sum((1 << last + 1) - (1 << first) for first, last in self.times)
+
+
+@dataclass(frozen=True)
+class WindowUse:
+    """What a step does to rows [first, first + count) of a window."""
+
+    step: int
+    first: int
+    count: int
+    writes: bool
+    moves: bool = False  # all rows up by one, before that
+    by_call: bool = False
+
+
+def uses(cascade: Cascade, steps: Sequence[Action]) -> dict[int, list[WindowUse]]:
+    """The uses of each window that is not a row of another, in the order of steps."""
+    by_window: dict[int, list[WindowUse]] = {
+        number: [] for number, window in enumerate(cascade.windows) if not window.is_row
+    }
+    for step, action in enumerate(steps):
+        for number, use in _of(cascade, step, action):
+            by_window[number].append(use)
+    return by_window
+
+
+def _of(cascade: Cascade, step: int, action: Action) -> Iterator[tuple[int, WindowUse]]:
+    number = cascade.last_home(action.window)
+    rows = cascade.windows[number].rows
+    if action.what is What.OUT:
+        yield number, WindowUse(step, rows - 1, 1, writes=False)
+    elif action.what is What.RUN:
+        yield from _of_run(cascade, step, action)
+    else:
+        count = 0 if action.what is What.SKIP else 1
+        yield number, WindowUse(step, rows - count, count, writes=True, moves=rows > 1)
+
+
+def _of_run(
+    cascade: Cascade, step: int, action: Action
+) -> Iterator[tuple[int, WindowUse]]:
+    """Rows move before the call reads, and it writes in the end."""
+    moved = cascade.windows[action.window]
+    if moved.rows > 1:
+        yield (
+            action.window,
+            WindowUse(step, moved.rows, 0, writes=True, moves=True, by_call=True),
+        )
+    for source in cascade.sources[action.which]:
+        window, extent = cascade.windows[source.window], source.read.extent
+        number = cascade.last_home(source.window)
+        first = window.rows - window.ahead - source.lag - extent
+        first = cascade.windows[number].rows - 1 if window.is_row else first
+        yield number, WindowUse(step, first, extent, writes=False)
+    home, count = cascade.last_home(action.which), cascade.calls[action.which].step
+    yield home, WindowUse(step, cascade.windows[home].rows - count, count, writes=True)
+
+
+def read_before(
+    cascade: Cascade,
+    steps: Sequence[Action],
+    by_window: Mapping[int, Sequence[WindowUse]],
+    inputs: Collection[int],
+) -> dict[int, int]:
+    """By window that is not a row of another: bytes that all of the windows `inputs`
+    have read of one input before its first use."""
+    read = dict.fromkeys(inputs, 0)
+    first = {number: its[0].step for number, its in by_window.items() if its}
+    begun: dict[int, list[int]] = {}
+    for number, step in first.items():
+        begun.setdefault(step, []).append(number)
+    before: dict[int, int] = {}
+    for step, action in enumerate(steps):
+        before |= dict.fromkeys(begun.get(step, ()), min(read.values()))
+        if action.what is What.IN and action.window in read:
+            read[action.window] += cascade.windows[action.window].image_bytes
+    return before
+
+
+def parts(
+    window: Window, uses: Sequence[WindowUse], steps: int, *, early: bool
+) -> list[WindowPart]:
+    """The parts of a window; what is beside the image stays, and sums are added to."""
+    always = ((0, 2 * steps),)
+    if window.renewed:
+        return [WindowPart(0, window.size, always)]
+    window_parts = []
+    for row, times in enumerate(_Rows(window.rows).times(uses, early=early)):
+        start = row * window.row_bytes
+        end, beside = start + window.row_bytes, window.beside
+        if beside:
+            window_parts.append(WindowPart(start, start + beside, always))
+            window_parts.append(WindowPart(end - beside, end, always))
+        window_parts.append(WindowPart(start + beside, end - beside, times))
+    return window_parts
+
+
+@dataclass
+class _Rows:
+    """When the rows of a window are needed. A row counts as needed only once it is
+    read; until then it has a past: in which rows it was, and when."""
+
+    count: int
+    pasts: list[list[tuple[int, int, int]]] = field(init=False)
+    since: list[int | None] = field(init=False)
+    needed: list[list[tuple[int, int]]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.pasts = [[] for _ in range(self.count)]
+        self.since = [None] * self.count
+        self.needed = [[] for _ in range(self.count)]
+
+    def times(
+        self, uses: Sequence[WindowUse], *, early: bool
+    ) -> Iterator[tuple[tuple[int, int], ...]]:
+        before: int | None = None  # the step of the use before
+        for use in uses:
+            now = 2 * use.step
+            if use.moves and not (early and use.by_call):
+                self._move(now)
+            elif use.moves and before is not None:
+                self._move(2 * before + 1)
+            for row in range(use.first, use.first + use.count):
+                if use.writes:
+                    self._write(row, now)
+                else:
+                    self._read(row, now)
+            before = use.step
+        return (joined(times, apart=2) for times in self.needed)
+
+    def _move(self, now: int) -> None:
+        for row, since in enumerate(self.since):
+            self.needed[row].append((now, now))
+            if since is not None:
+                self.pasts[row].append((row, since, now))
+        self.pasts = [*self.pasts[1:], []]
+        self.since = [None if n is None else now for n in self.since[1:]] + [None]
+
+    def _write(self, row: int, now: int) -> None:
+        self.since[row], self.pasts[row] = now, []
+        self.needed[row].append((now, now))
+
+    def _read(self, row: int, now: int) -> None:
+        since = self.since[row]
+        if since is None:
+            return
+        for past, first, last in self.pasts[row]:
+            self.needed[past].append((first, last))
+        self.pasts[row] = []
+        self.needed[row].append((since, now))
+        self.since[row] = now
+
+
+def joined(
+    ranges: Iterable[tuple[int, int]], apart: int
+) -> tuple[tuple[int, int], ...]:
+    """One in place of those that begin less than `apart` behind the end of another."""
+    wider: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if wider and first < wider[-1][1] + apart:
+            wider[-1] = wider[-1][0], max(wider[-1][1], last)
+        else:
+            wider.append((first, last))
+    return tuple(wider)
+
+
+def unmoving(cascade: Cascade) -> int | None:
+    """A window that moves nothing when it moves."""
+    numbers = (n for n, window in enumerate(cascade.windows) if window.rows == 1)
+    return next(numbers, None)
+
+
+def moved_early(
+    cascade: Cascade, steps: Sequence[Action], early: Collection[int]
+) -> tuple[Action, ...]:
+    """The steps with rows of the windows `early` moved up as soon as they may be."""
+    still = unmoving(cascade)
+    if not early or still is None:
+        return tuple(steps)
+    new = [*steps]
+    behind: dict[int, list[int]] = {}  # windows that move behind a step
+    for number, its_uses in uses(cascade, steps).items():
+        before = None
+        for use in its_uses if number in early else ():
+            if use.moves and use.by_call:
+                new[use.step] = replace(new[use.step], window=still)
+                if before is not None:
+                    behind.setdefault(before, []).append(number)
+            before = use.step
+    actions: list[Action] = []
+    for step, action in enumerate(new):
+        actions.append(action)
+        actions += [Action(What.SKIP, number) for number in behind.get(step, ())]
+    return tuple(actions)

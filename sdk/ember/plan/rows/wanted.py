@@ -1,4 +1,8 @@
-"""The reads of a tensor become what its readers want of it: how many rows, and when.
+"""The reads of a tensor become how many of its rows its readers need, and when.
+
+The pace of a tensor says which of its rows is the newest one, by the rows of the sink.
+No row is made earlier than it is asked for: at each row of the sink where a reader
+runs, the newest row is at the same distance from those that it wants.
 
 Branches run ahead where less waits then: of what several calls read, a window keeps
 rows for the one that reads last. Where the rows of a later result on that branch are
@@ -8,12 +12,55 @@ shorter, these wait instead.
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from ember.plan.rows import reads
-from ember.plan.rows.pace import Pace
 from ember.plan.rows.reads import RowCall, RowRead
+
+
+@dataclass(frozen=True)
+class Pace:
+    """Row floor((slope * t + offset) / every) is the newest when the sink makes row t;
+    `slope` or `every` is 1."""
+
+    slope: int = 1
+    every: int = 1
+    offset: int = 0
+
+    def of_input(self, step: int, stride: int, further: int) -> Pace | None:
+        """The pace of the input of a call that makes `step` rows at this pace at a time
+        and wants row n * stride + further as the newest at its n-th time. None where
+        that is not a pace."""
+        common = math.gcd(self.slope, step)
+        slope, step = self.slope // common, step // common
+        offset = self.offset // common
+        if slope > 1 and step > 1:
+            return None
+        every = self.every * step
+        if every == 1:
+            return Pace(slope * stride, 1, offset * stride + further)
+        if stride % every == 0:
+            factor = stride // every
+            return Pace(factor, 1, offset * factor + further)
+        if every % stride == 0:
+            rest = every // stride
+            return Pace(1, rest, offset + further * rest)
+        return None
+
+    def is_like(self, other: Pace) -> bool:
+        """Whether both advance as fast."""
+        return (self.slope, self.every) == (other.slope, other.every)
+
+    def later(self, other: Pace) -> Pace:
+        """The one that is ahead."""
+        return replace(self, offset=max(self.offset, other.offset))
+
+    def ahead_of(self, reader: Pace) -> int:
+        """By how many rows, whenever the reader runs."""
+        return (self.offset - reader.offset) // self.every
+
 
 NO_PACE = Pace(slope=0)  # like no other
 
@@ -73,7 +120,7 @@ class WantedRows:
         return self.pace.ahead_of(reader)
 
     def joined(self, out: int, read: RowRead, pace: Pace) -> WantedRows | None:
-        """With another reader; None where a window of its own takes less."""
+        """With another reader; None where a separate window takes less."""
         both = WantedRows(self.pace, [*self.readers])
         fits = both.ask(out, read, pace) and len(both.fills) <= 1
         alike = read.tensor.sizes == self.reads[0].tensor.sizes
@@ -104,7 +151,7 @@ class WantedInput:
 def newest(out: WantedRows, call: RowCall, read: RowRead) -> Pace | None:
     """The newest row that a call reads for its result."""
     assert out.pace is not None
-    return out.pace.of_input(call.made, read.stride, read.extent - 1 - read.padding)
+    return out.pace.of_input(call.step, read.stride, read.extent - 1 - read.padding)
 
 
 # ---- branches that run ahead ---------------------------------------------------------
@@ -188,11 +235,11 @@ def _way(
 
 
 def _branch(value: int, by_value: Mapping[int, WantedRows]) -> Iterator[int]:
-    """Results, each made of the one before alone."""
+    """Results, each made only of the one before."""
     while True:
         asked = by_value[value]
         call = asked.call
-        if call is None or len(call.reads) > 1 or call.made > 1 or call.renewed:
+        if call is None or len(call.reads) > 1 or call.step > 1 or call.renewed:
             return
         if not asked.readers:
             return
@@ -205,7 +252,7 @@ def _branch(value: int, by_value: Mapping[int, WantedRows]) -> Iterator[int]:
 def _paces(
     branch: list[int], rows: int, by_value: Mapping[int, WantedRows]
 ) -> dict[int, Pace] | None:
-    """Where the last one is so many rows ahead."""
+    """Paces of a branch whose last result is so many rows ahead."""
     last = by_value[branch[-1]].pace
     assert last is not None
     pace: Pace | None = replace(last, offset=last.offset + rows * last.every)
@@ -219,7 +266,7 @@ def _paces(
 
 
 def _newest(asked: WantedRows, pace: Pace) -> Pace | None:
-    """That a result's call reads, where the result has another pace."""
+    """The newest row that a result's call reads, if the result has another pace."""
     assert asked.call is not None
     (read,) = asked.call.reads
     return newest(replace(asked, pace=pace), asked.call, read)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ember import boards, writing
-from ember.build import project as projects
 from ember.errors import SdkError, UsageError
+from ember.firmware import project as projects
 from ember.run import once
+from ember.toolchain import emulator
 
 if TYPE_CHECKING:
     from ember.hil.line import Line
@@ -42,7 +43,8 @@ ValuesOption = Annotated[
         "--etdump-values",
         metavar="FILE",
         callback=_free,
-        help="With --etdump: what each instruction wrote, the debug buffer.",
+        help="With --etdump: also write what each instruction wrote (the debug"
+        " buffer).",
     ),
 ]
 
@@ -67,10 +69,11 @@ class DumpFiles:
         if self.dump is None or self.values is not None:
             return
         board = boards.load(projects.load(order.project).board_or(order.board))
-        if board.runner.counts is None:
+        if emulator.unit(board) is None:
             raise SdkError(
-                f"{board.name} cannot count instructions",
-                hint="choose a board with an emulator, or add --etdump-values FILE",
+                emulator.counts_nothing(board),
+                hint="choose a board whose emulator counts, or add --etdump-values"
+                " FILE",
             )
 
     def write_run(self, order: once.Order, log: RunLog) -> None:

@@ -7,9 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from ember import boards, writing
-from ember.build import pack
 from ember.cycles.estimate import NOT_ESTIMATED
 from ember.files import etdump
+from ember.firmware import pack
 from ember.hil.line import Line
 from ember.run import counted, once
 from ember.run.counted import CountedRun

@@ -15,7 +15,7 @@ from ember.cycles.estimate import Cycles
 from ember.files import xnnpack
 from ember.files.etdump import Allocated, Event, Logged, RunBlock, Timed, Where
 from ember.program import DelegateCall, Method, types
-from ember.run.inside import InsideRun
+from ember.run.costs import InsideRun
 from ember.run.run import NodeRun
 
 _LOAD, _EXECUTE = "Program::load_method", "Method::execute"

@@ -12,8 +12,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ember.cases import Case, values
-from ember.cases.captured import AFTER, NodeValues
+from ember.cases import Case, inputs
+from ember.cases.batch import AFTER, NodeValues
 from ember.files import etdump, tensors
 from ember.files.etdump import Entry, Logged, Where
 from ember.files.tensors import DType
@@ -47,7 +47,7 @@ class ValueFile:
     content: bytearray = field(default_factory=bytearray)
 
     def entry(
-        self, value: values.Value, declared: types.Value | None = None
+        self, value: inputs.Value, declared: types.Value | None = None
     ) -> Entry | None:
         """What an event says of a value; None for what is neither tensor nor number.
 
@@ -55,14 +55,14 @@ class ValueFile:
         """
         if isinstance(value, float) and not math.isfinite(value):
             # The Inspector takes numbers through JSON, which has no infinities.
-            value = values.TensorValue(DType.FLOAT64, (), struct.pack("<d", value))
-        if isinstance(value, values.TensorValue):
+            value = inputs.TensorValue(DType.FLOAT64, (), struct.pack("<d", value))
+        if isinstance(value, inputs.TensorValue):
             order = declared.dim_order if isinstance(declared, Tensor) else None
             return self._tensor(value, order)
         return value if isinstance(value, bool | int | float) else None
 
     def _tensor(
-        self, value: values.TensorValue, order: Sequence[int] | None
+        self, value: inputs.TensorValue, order: Sequence[int] | None
     ) -> etdump.LoggedTensor:
         """Contiguous, for the Inspector looks at no strides."""
         dtype = _WRITTEN_AS.get(value.dtype, value.dtype)
@@ -74,7 +74,7 @@ class ValueFile:
         return etdump.LoggedTensor(dtype, value.sizes, strides, offset)
 
     def outputs(
-        self, method: Method, given: Sequence[values.Value]
+        self, method: Method, given: Sequence[inputs.Value]
     ) -> tuple[Logged, ...]:
         entries = (
             self.entry(value, method.values[index])
@@ -90,7 +90,7 @@ class Captured:
     """What was written, by instruction, in order of execution; and the outputs."""
 
     logged: dict[int, list[Logged]]
-    outputs: tuple[values.Value, ...]
+    outputs: tuple[inputs.Value, ...]
 
 
 def capture(case: Case, side: Side, file: ValueFile) -> Captured:
@@ -117,12 +117,12 @@ def capture(case: Case, side: Side, file: ValueFile) -> Captured:
 
 def _nodes(
     lockstep: Lockstep, instructions: range
-) -> tuple[list[NodeValues], tuple[values.Value, ...]]:
+) -> tuple[list[NodeValues], tuple[inputs.Value, ...]]:
     """What these instructions wrote, in parts where the board has little memory."""
     nodes: list[NodeValues] = []
     last: Recorded | None = None
     try:
-        for last in lockstep.alone(_watches(lockstep, instructions)):
+        for last in lockstep.subject_runs(_watches(lockstep, instructions)):
             nodes += last.nodes
         assert last is not None
         return nodes, last.outputs[0]
@@ -173,7 +173,7 @@ def _of_call(
 
 
 def _entries(
-    method: Method, instruction: int, written: dict[int, values.Value], file: ValueFile
+    method: Method, instruction: int, written: dict[int, inputs.Value], file: ValueFile
 ) -> Iterator[Entry]:
     """In the order of arguments, as the runtime logs them. What a call returns is its
     last argument, and most often an earlier one again."""

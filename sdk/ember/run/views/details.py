@@ -1,35 +1,36 @@
-"""A build becomes what a profile shows besides costs: what lies where, and when.
+"""A build becomes what a profile shows besides costs: places, lifetimes, limits.
 
 {"method", "instructions": [operators], "origins": [indices in the program as read],
  "nodes": [{"reads": [values], "writes": [values], "scratch": bytes,
             "arguments": {value: name in the operator's schema}}],
  "values": {value: {"name", "type", "bytes", "kind", "memory", "offset", "address"}},
- "memories": [{"id", "bytes", "memory", "offset", "address", "peak", "alive"}],
+ "memories": [{"id", "bytes", "memory", "offset", "address", "capacity",
+               "peak", "alive"}],
  "tensors": as `ember plan --json` has them,
  "code": {"operators", "engines", "libraries"}: bytes of flash by name,
- "roof": as roof.py has it,
- "least": for each row of the profile the least it can take, as roof.py says}
+ "roof": the roofline of the core,
+ "least": for each row of the profile the least it can take}
 
 An address of null is known only at run time.
 """
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
-from ember.boards import Board
-from ember.build import Built
-from ember.kernels import KernelList, library
-from ember.plan import effects, occupancy
+from ember import files
+from ember.boards import Board, Memory
+from ember.firmware import Built
+from ember.kernels import KernelList
+from ember.plan import effects, occupancy, regions
 from ember.plan.effects import Effects
 from ember.program import Method, Tensor
 from ember.run.profile import Profile, Row
-from ember.run.views import roof
-from ember.run.views.places import TensorPlaces
-from ember.toolchain import footprint
+from ember.toolchain import elf, footprint
 
 
 def of_build(profile: Profile, built: Built, name: str) -> Profile:
@@ -87,12 +88,10 @@ def _arguments(method: Method, known: KernelList) -> dict[int, dict[str, str]]:
     return {
         index: {
             str(value): name
-            for name, value in zip(
-                library.names(known.operators[op].schema), call.args, strict=False
-            )
+            for name, value in known.named(method, call).arguments.items()
             if isinstance(method.values[value], Tensor)
         }
-        for index, op, call in method.kernel_calls()
+        for index, _, call in method.kernel_calls()
     }
 
 
@@ -127,7 +126,7 @@ def _code(parts: Mapping[str, Mapping[str, footprint.Row]]) -> dict[str, Any]:
 
 
 def _with(profile: Profile, facts: dict[str, Any], board: Board) -> Profile:
-    facts["roof"] = roof.of(board)
+    facts["roof"] = roofline(board)
     per = per_of(profile)
     facts["least"] = [_least(facts, row, per) for row in profile.nodes]
     return replace(profile, details=facts)
@@ -150,7 +149,7 @@ def _least(facts: Mapping[str, Any], row: Row, per: str) -> float | None:
     moved: dict[str | None, int] = {None: row.moved}
     if row.inside is None:
         moved = _by_memory(row, node, values)
-    return roof.least(facts["roof"], per, roof.type_of(words), row.macs, moved)
+    return least(facts["roof"], per, type_of(words), row.macs, moved)
 
 
 def _by_memory(
@@ -165,3 +164,144 @@ def _by_memory(
             once[memory] = once.get(memory, 0) + value["bytes"]
     total = sum(once.values())
     return {m: n * row.moved // total for m, n in once.items()} if total else {}
+
+
+# ---- roofline ------------------------------------------------------------------------
+
+
+_TYPES = {  # by what a kernel's name or a tensor's type says
+    **dict.fromkeys(("int8", "uint8", "s8", "u8", "s4"), "int8"),
+    **dict.fromkeys(("qs8", "qu8", "qd8", "qp8", "pqs8"), "int8"),  # XNNPACK's names
+    **dict.fromkeys(("float16", "f16", "pf16"), "float16"),
+    **dict.fromkeys(("float32", "f32", "pf32"), "float32"),
+}
+
+
+def roofline(board: Board) -> dict[str, Any] | None:
+    """{"instruction": {"macs"}, "cycle": {"macs", "bytes", "memories"}} or None; bytes
+    in a cycle, of the core and of each memory."""
+    peak = board.core.peak if board.core else None
+    if peak is None:
+        return None
+    facts: dict[str, Any] = {}
+    if peak.instruction:
+        facts["instruction"] = {"macs": dict(peak.instruction.macs)}
+    if peak.cycle:
+        bus = peak.cycle.bytes or 4
+        memories = {memory.name: _rate(memory, bus) for memory in board.memories}
+        facts["cycle"] = {
+            "macs": dict(peak.cycle.macs),
+            "bytes": bus,
+            "memories": memories,
+        }
+    return facts
+
+
+def _rate(memory: Memory, bus: float) -> float:
+    """Bytes that a core with such a bus reads in a cycle."""
+    widths = [width for width in (1, 2, 4, 8, 16, 32) if width <= bus]
+    return max(width / memory.cycles(width) for width in widths)
+
+
+def type_of(words: Iterable[str]) -> str | None:
+    """The type that is multiplied: the first that a word names."""
+    return next((_TYPES[word] for word in words if word in _TYPES), None)
+
+
+def least(
+    roof: Mapping[str, Any] | None,
+    per: str,
+    kind: str | None,
+    macs: int,
+    moved: Mapping[str | None, int],
+) -> float | None:
+    """The least cycles, or instructions, as `per` says; None: nobody knows.
+
+    kind  -- of what is multiplied, as type_of() has it
+    moved -- bytes by memory; None: somewhere
+    """
+    rates = (roof or {}).get(per)
+    if rates is None:
+        return None
+    limits = []
+    if macs and kind in rates["macs"]:
+        limits.append(macs / rates["macs"][kind])
+    if "bytes" in rates:
+        speed = rates["memories"]
+        limits.append(sum(n / speed.get(m, rates["bytes"]) for m, n in moved.items()))
+    return max(limits, default=None)
+
+
+# ---- places --------------------------------------------------------------------------
+
+
+Place = dict[str, Any]  # memory, offset, address: of what is known, else null
+NOWHERE: Place = {"memory": None, "offset": None, "address": None}
+
+
+@dataclass(frozen=True)
+class TensorPlaces:
+    """Of a method as the firmware has it; without a build, only offsets are known."""
+
+    method: Method
+    built: Built | None = None
+
+    def of_memory(self, number: int) -> Place:
+        """Where a planned memory of the method begins."""
+        place = self._region(f"planned_{number}")
+        sizes = (
+            {m.name: m.size for m in self.built.board.memories} if self.built else {}
+        )
+        return place | {"capacity": sizes.get(place["memory"])}
+
+    def of_value(self, index: int) -> Place:
+        """Where a tensor begins. A constant has no address: it is in the model."""
+        tensor = self.method.values[index]
+        assert isinstance(tensor, Tensor)
+        if tensor.allocation is not None:
+            return self._moved(tensor.allocation.memory_id, tensor.allocation.offset)
+        if tensor.role in ("constant", "external"):
+            return {**NOWHERE, "memory": self._model_memory}
+        for what, values in (
+            ("input", self.method.inputs),
+            ("output", self.method.outputs),
+        ):
+            if index in values:
+                return self._region(f"{what}_{values.index(index)}")
+        return NOWHERE
+
+    def _moved(self, number: int, offset: int) -> Place:
+        memory = self.of_memory(number)
+        address = None if memory["address"] is None else memory["address"] + offset
+        return {"memory": memory["memory"], "offset": offset, "address": address}
+
+    def _region(self, what: str) -> Place:
+        for name in (f"{self._prefix}_{what}", f"shared_{what}"):
+            if name in self._memories:
+                symbol = self._elf.symbol(name) if self._elf else None
+                address = symbol.address if symbol else None
+                return {"memory": self._memories[name], "offset": 0, "address": address}
+        return NOWHERE
+
+    @functools.cached_property
+    def _prefix(self) -> str:
+        methods = self.built.methods if self.built else (self.method,)
+        names = [method.name for method in methods]
+        return regions.prefixes(methods)[names.index(self.method.name)]
+
+    @functools.cached_property
+    def _memories(self) -> dict[str, str]:
+        regions = self.built.plan["regions"] if self.built else ()
+        return {region["name"]: region["memory"] for region in regions}
+
+    @functools.cached_property
+    def _elf(self) -> elf.Elf | None:
+        return elf.read(self.built.firmware) if self.built else None
+
+    @functools.cached_property
+    def _model_memory(self) -> str | None:
+        if self.built is None:
+            return None
+        path = self.built.folder / "4-package" / "manifest.json"
+        memories = [file["memory"] for file in files.read_json(path)["files"]]
+        return memories[0] if memories else None

@@ -1,7 +1,12 @@
-"""A profile and its steps become a trace: events that Perfetto and Chrome draw.
+"""A profile and its steps become a trace for Perfetto and Chrome, or data on a graph.
 
 The trace event format counts in microseconds; here one of them is an instruction, or a
 cycle where cycles were estimated or counted by a board. Every number is exact.
+
+Node data are costs that Model Explorer draws on a graph, with the keys of Arm's adapter
+for programs (pte-adapter-model-explorer): a graph is named as its method, its nodes
+`<method>_<chain>_<instruction>`; the graph inside a delegate `<file>::<node>`, its
+nodes by their place.
 """
 
 from __future__ import annotations
@@ -11,9 +16,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ember.cycles.estimate import Cycles
-from ember.run.costs import Cost
+from ember.program import Method
+from ember.run.costs import Cost, Step
 from ember.run.profile import Profile, Row
-from ember.run.steps import Step
 
 _PROCESS, _THREAD = 1, 1
 Event = dict[str, Any]
@@ -146,3 +151,56 @@ class _Alive:
                 name = f"planned memory {memory['id']}, bytes in use"
                 place = {"pid": _PROCESS, "ts": time}
                 yield {"name": name, "ph": "C", **place, "args": {"bytes": count}}
+
+
+# ---- node data -----------------------------------------------------------------------
+
+
+_GRADIENT = (("#ffffff", 0), ("#ffd54f", 0.4), ("#d84315", 1))  # cheap to costly
+Graphs = dict[str, dict[str, int]]
+
+
+def node_data(
+    profile: Profile, method: Method, origins: Sequence[int], file: str
+) -> dict[str, Any]:
+    """Node data of the program as it was read, not as passes changed it.
+
+    method  -- as it was read
+    origins -- for each instruction of the profile, its index in `method`
+    file    -- the name of the program's file
+    """
+    keys = _keys(method)
+    graphs: Graphs = {method.name: {}}
+    for row in profile.nodes:
+        key = keys[origins[row.nodes[0]]]
+        _add(graphs.setdefault(method.name, {}), key, _cost(profile, row))
+        if row.inside is not None:
+            within = graphs.setdefault(f"{file}::{key}", {})
+            _add(within, str(row.inside), _cost(profile, row))
+    name = f"{unit_of(profile)} on {profile.board}"
+    return {graph: _data(name, costs) for graph, costs in graphs.items()}
+
+
+def _keys(method: Method) -> list[str]:
+    return [
+        f"{method.name}_{chain}_{index}"
+        for chain, content in enumerate(method.chains)
+        for index in range(len(content.instructions))
+    ]
+
+
+def _cost(profile: Profile, row: Row) -> int:
+    cycles = profile.execute_board_cycles is not None and row.board_cycles is not None
+    return (row.board_cycles or 0) if cycles else row.instructions
+
+
+def _add(costs: dict[str, int], key: str, cost: int) -> None:
+    costs[key] = costs.get(key, 0) + cost
+
+
+def _data(name: str, costs: dict[str, int]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "results": {key: {"value": cost} for key, cost in costs.items()},
+        "gradient": [{"stop": stop, "bgColor": color} for color, stop in _GRADIENT],
+    }

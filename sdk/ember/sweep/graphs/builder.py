@@ -1,34 +1,140 @@
-"""Builds a graph step by step, and computes each step as it comes.
+"""Values and calls of PyTorch become a graph, which is computed as it grows.
 
-A step is kept only if its result is fit to be compared. Every value is computed as it
-is and in noisy twins, in which each result that rounds was moved by a few units in its
-last place, as another implementation may. A step whose twins differ by half of the
-tolerance is refused: small differences would grow large behind it. Where a result is
-discrete (integers, rounding, sorting), floats that go in must be exact: the same in
-float64. So a mismatch is a fault, never bad luck.
+A step is kept only if its result can be compared. Every value is computed as it is and
+in noisy twins, in which each rounded result was moved by a few units in its last place,
+as another implementation may do. A step whose twins differ by half of the tolerance is
+refused, because small differences would grow large behind it. If a result is discrete
+(integers, rounding, sorting), float inputs must be exact: the same in float64. So a
+mismatch is a fault, never bad luck.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from ember.sweep.graphs.graph import GraphStep, RandomGraph, Values, dense
-from ember.sweep.graphs.values import (
-    GraphValue,
-    Reject,
-    Traits,
-    as_text,
-    attempted,
-    doubled,
-    largest,
-    references,
-    same_numbers,
-)
+from ember.sweep.graphs.graph import GraphStep, RandomGraph, Ref, Values, dense
+
+# ---- values of a graph ---------------------------------------------------------------
+
+
+class Reject(Exception):  # noqa: N818 - no error: the step is dropped
+    """This step cannot be part of the graph."""
+
+
+@dataclass
+class GraphValue:
+    """A tensor of the graph, in all samples and twins."""
+
+    index: int
+    lanes: list[list[Tensor]]  # [sample][twin]
+    exact: bool
+    batched: bool = False
+    uses: int = 0
+
+    @property
+    def tensor(self) -> Tensor:
+        return self.lanes[0][0]
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return tuple(self.tensor.shape)
+
+    @property
+    def rank(self) -> int:
+        return int(self.tensor.dim())
+
+    @property
+    def dtype(self) -> torch.dtype:
+        return self.tensor.dtype
+
+    @property
+    def kind(self) -> str:
+        """The kind of its elements: f, i or b."""
+        if self.dtype == torch.bool:
+            return "b"
+        return "f" if self.dtype.is_floating_point else "i"
+
+
+@dataclass(frozen=True)
+class Traits:
+    """What is known about a step's operator."""
+
+    rough: bool = False  # never exact, whatever the numbers
+    discrete: bool = False  # jumps: needs exact floats
+    sums: bool = False  # its error grows with what goes in, not with what comes out
+    stateful: bool = False
+
+
+def attempted(step: GraphStep, values: Values) -> Any:
+    """The result of a step. Raises Reject if PyTorch refuses it."""
+    try:
+        result = step.call(values)[0]
+    except (
+        RuntimeError,
+        IndexError,
+        ValueError,
+        TypeError,
+        NotImplementedError,
+    ) as bad:
+        raise Reject(str(bad)) from bad
+    for entry in result if isinstance(result, list | tuple) else [result]:
+        if not isinstance(entry, Tensor):
+            raise Reject("not a tensor")
+    return result
+
+
+def as_text(item: Any) -> Any:
+    if isinstance(item, GraphValue):
+        return Ref(item.index)
+    if isinstance(item, list | tuple):
+        return type(item)(as_text(entry) for entry in item)
+    return item
+
+
+def references(*items: Any) -> list[int]:
+    matching: dict[int, None] = {}
+
+    def visit(item: Any) -> None:
+        if isinstance(item, GraphValue):
+            matching[item.index] = None
+        elif isinstance(item, dict):
+            visit(list(item.values()))
+        elif isinstance(item, list | tuple):
+            for entry in item:
+                visit(entry)
+
+    visit(items)
+    return list(matching)
+
+
+def doubled(tensor: Tensor) -> Tensor:
+    return tensor.double() if tensor.dtype.is_floating_point else tensor
+
+
+def same_numbers(narrow: Tensor, wide: Tensor) -> bool:
+    same = narrow.shape == wide.shape
+    return same and bool(
+        torch.equal(torch.nan_to_num(narrow.double()), torch.nan_to_num(wide.double()))
+    )
+
+
+def largest(operands: Sequence[GraphValue]) -> float:
+    """The largest magnitude of all float inputs."""
+    floats = [
+        entry.tensor for entry in operands if entry.kind == "f" and entry.tensor.numel()
+    ]
+    finite = [torch.nan_to_num(entry.double(), 0.0, 0.0, 0.0) for entry in floats]
+    return max((float(entry.abs().max()) for entry in finite), default=0.0)
+
+
+# ---- the graph -----------------------------------------------------------------------
+
 
 TWINS = 3  # the first is without noise
 MOST_ELEMENTS = 3000
@@ -37,7 +143,7 @@ HALF = {torch.float16: 4e-3, torch.bfloat16: 3.2e-2}  # tolerance: 4 units
 
 
 class Builder:
-    """Holds the graph so far."""
+    """The graph so far."""
 
     def __init__(self, rng: random.Random, sizes: Sequence[int], special: bool) -> None:
         self.rng = rng
@@ -65,7 +171,7 @@ class Builder:
         return value
 
     def add_state(self, tensor: Tensor) -> GraphValue:
-        """A mutable buffer: one in each twin, which goes from sample to sample."""
+        """Adds a mutable buffer: one in each twin, passed from sample to sample."""
         twins = [tensor.clone() for _ in range(TWINS)]
         value = GraphValue(len(self.values), [twins for _ in self.sizes], exact=False)
         self.values.append(value)
@@ -91,7 +197,8 @@ class Builder:
     def call(
         self, target: str, *args: Any, traits: Traits | None = None, **options: Any
     ) -> Any:
-        """Add a step; its result, or a tuple of results. Reject when it is not fit."""
+        """Adds a step; its result, or a tuple of results. Raises Reject if it is not
+        fit."""
         traits = traits or Traits()
         operands = [self.values[i] for i in references(args, options)]
         plain = (as_text(args), {key: as_text(entry) for key, entry in options.items()})
@@ -101,9 +208,9 @@ class Builder:
         scale = largest(operands) if traits.sums else 0.0
         produced = []
         for position in range(len(clean[0])):
-            own = [[twin[position] for twin in sample] for sample in lanes]
+            part = [[twin[position] for twin in sample] for sample in lanes]
             produced.append(
-                self._checked(own, exact[position], operands, traits, scale)
+                self._checked(part, exact[position], operands, traits, scale)
             )
         for offset, value in enumerate(produced):
             value.index = len(self.values) + offset
@@ -119,7 +226,7 @@ class Builder:
         return tuple(produced) if unpacked else produced[0]
 
     def _lanes(self, target: str, plain: Any, operands: list[GraphValue]) -> Any:
-        """[sample][twin] -> tuple of results, and whether it is a tuple by nature."""
+        """[sample][twin] -> tuple of results, and whether the result is a tuple."""
         step = GraphStep(target, plain[0], plain[1], (), unpacked=False)
         lanes = []
         unpacked = False
@@ -143,7 +250,7 @@ class Builder:
         clean: Any,
         traits: Traits,
     ) -> list[bool]:
-        """For each result: is it free of rounding? The same in float64 says so."""
+        """For each result, whether it is free of rounding: the same in float64."""
         count = len(clean[0])
         if all(not entry.dtype.is_floating_point for entry in clean[0]):
             return [True] * count
@@ -176,7 +283,7 @@ class Builder:
         traits: Traits,
         scale: float,
     ) -> GraphValue:
-        """A value of these lanes with its own noise added, if it is fit."""
+        """A value of these lanes with noise added, if it is fit."""
         first = lanes[0][0]
         if first.numel() > MOST_ELEMENTS or first.dim() > 7 or first.is_complex():
             raise Reject("size")
@@ -219,7 +326,7 @@ class Builder:
                 raise Reject("chaos")
 
     def _batched(self, lanes: list[list[Tensor]]) -> bool:
-        """Whether dimension 0 is the batch. Reject where another one varies."""
+        """Whether dimension 0 is the batch. Raises Reject if another one varies."""
         shapes = [tuple(sample[0].shape) for sample in lanes]
         if len(set(shapes)) == 1:
             return False

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ember.export.packages import need
+from ember.sweep.graphs.builder import GraphValue, Reject, Traits
 from ember.sweep.graphs.picker import Picker
-from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 torch = need("torch")
 ROUGH = Traits(rough=True, sums=True)

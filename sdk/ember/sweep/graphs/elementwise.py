@@ -6,8 +6,8 @@ from typing import Any
 
 import torch
 
+from ember.sweep.graphs.builder import Reject, Traits
 from ember.sweep.graphs.picker import INTEGERS, Picker, words
-from ember.sweep.graphs.values import Reject, Traits
 
 ROUGH = Traits(rough=True)
 DISCRETE = Traits(discrete=True)

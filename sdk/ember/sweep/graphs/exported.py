@@ -1,7 +1,7 @@
 """Graphs become folders of cases, by the real exporter; kept in the cache.
 
-Of an export's 0.3 s of a processor, 9 of 10 parts go into lowering: 18 passes compute
-the shape of each node again. start() leaves out what costs much and changes no byte.
+Of the 0.3 s of processor time of an export, nine tenths are lowering: 18 passes compute
+the shape of each node again. start() leaves out expensive work that changes no byte.
 """
 
 from __future__ import annotations
@@ -11,19 +11,22 @@ import gc
 import logging
 import os
 import shutil
+import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ember.export import flows, states
-from ember.export.folders import ExpectedRun, Exported, write_case
+from ember.export import flows
+from ember.export.cases import ExpectedRun, Exported, write_case
+from ember.export.graph import first, states
 from ember.export.packages import need
 from ember.export.source import Source
 from ember.files.tensors import DType
-from ember.program import Tensor, parse
+from ember.program import Tensor
+from ember.program.reader import parse
 from ember.sweep.graphs.generate import generated
-from ember.sweep.graphs.graph import RandomGraph, Values
+from ember.sweep.graphs.graph import GraphStep, RandomGraph, Values
 from ember.sweep.settings import Family
 
 torch = need("torch")
@@ -37,7 +40,7 @@ _CORE = "cortex-m55"  # whose layouts int8 graphs have
 
 
 def start() -> None:
-    """Make a process ready: quiet, one thread, and quicker at exporting."""
+    """Prepares a process: quiet, one thread, and faster exports."""
     os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
     warnings.filterwarnings("ignore")
     logging.disable(logging.WARNING)
@@ -54,7 +57,7 @@ def start() -> None:
 
 
 class _Compiled:
-    """What compiling a graph sets; compiles it where that was not done."""
+    """The attributes that compiling a graph sets; compiles it when one is read."""
 
     def __init__(self, name: str, compile_now: Callable[[Any], Any]) -> None:
         self.name = name
@@ -68,7 +71,7 @@ class _Compiled:
 
 
 def _compile_on_demand(module_type: Any) -> None:
-    """Graphs become Python only where one is called: most are interpreted."""
+    """Graphs become Python only when called: most are interpreted."""
     compile_now = module_type.recompile
     compiled = ("_code", "_lineno_map", "_prologue_start")
 
@@ -93,8 +96,8 @@ def _compile_on_demand(module_type: Any) -> None:
 
 
 def files(graph: RandomGraph, family: Family) -> Exported:
-    """The program of a graph, and what PyTorch gives for each sample; any exception is
-    the exporter's refusal."""
+    """The program of a graph, and PyTorch's outputs for each sample. Any exception is a
+    refusal by the exporter."""
     with torch.no_grad():
         content, runs = _FLOWS.get(family, _portable)(graph)
     # A number times a 0-d uint8 tensor becomes int64, for instance.
@@ -187,7 +190,7 @@ def _runs(outputs: states.Run, samples: Sequence[Any]) -> list[ExpectedRun]:
 
 
 def check(program: Any, dynamic: bool) -> None:
-    """Refuse a program that does not say what the module does."""
+    """Refuses a program that does not compute what the module does."""
     edge = program.exported_program()
     nodes = {node.name: node for node in edge.graph.nodes}
     inputs = [nodes[name].meta["val"] for name in edge.graph_signature.user_inputs]
@@ -202,24 +205,24 @@ def check(program: Any, dynamic: bool) -> None:
 
 
 def depends_on_order(node: Any) -> bool:
-    """Whether this is a product that overflows in one order and vanishes in another."""
+    """Whether a product overflows in one order and vanishes in another."""
     if "aten.prod" not in str(node.target):
         return False
-    factors, product = node.args[0].meta["val"], node.meta["val"]
+    factors, product = first(node).meta["val"], node.meta["val"]
     many = factors.numel() > 100 * max(product.numel(), 1)
     return product.dtype.is_floating_point and bool(many)
 
 
 def reads_strange_layout(node: Any) -> bool:
-    """Whether this is a view, in order, of memory that holds another order.
+    """Whether this is a contiguous view of memory in another order.
 
-    The exporter decomposes pixel_shuffle, stack and others into views, and says of all
-    views that they are contiguous. It then drops those that copy nothing, so that what
-    is channels_last is read as it lies in memory.
+    The exporter decomposes pixel_shuffle, stack and others into views, and declares all
+    views contiguous. It then drops those that copy nothing, so that a channels_last
+    tensor is read in the wrong order.
     """
     if node.target is not need("executorch.exir.memory").view:
         return False
-    viewed = node.args[0].meta["spec"]
+    viewed = first(node).meta["spec"]
     order = [d for d in viewed.dim_order if viewed.shape[d] != 1]
     return order != sorted(order)
 
@@ -238,20 +241,20 @@ def program(
 def accepted(
     family: Family, seed: int, refused: list[str]
 ) -> tuple[RandomGraph, list[Values], Exported] | None:
-    """The first graph of a seed that the exporter takes; `refused` gets the others."""
+    """The first graph of a seed that the exporter accepts; `refused` gets the rest."""
     for attempt in range(ATTEMPTS):
         graph, known = program(family, seed, attempt)
         try:
             return graph, known, files(graph, family)
-        except Exception as bad:  # whatever the exporter does not take
+        except Exception as bad:  # any refusal of the exporter
             text = " ".join(f"{type(bad).__name__}: {bad}".split())
             refused.append(f"{family} {seed}.{attempt}: {text}")
     return None
 
 
 def export_seed(family: Family, seed: int, folder: Path) -> list[str]:
-    """Write the case of a seed into `folder`, which is not there where the exporter
-    refuses all; why graphs were refused."""
+    """Writes the case of a seed into `folder`, which does not exist if the exporter
+    refuses all graphs; why graphs were refused."""
     refused: list[str] = []
     matching = accepted(family, seed, refused)
     if matching is not None:
@@ -260,3 +263,70 @@ def export_seed(family: Family, seed: int, folder: Path) -> list[str]:
         shutil.rmtree(folder, ignore_errors=True)
         aside.rename(folder)
     return refused
+
+
+# ---- the smallest part of a graph that differs ---------------------------------------
+
+
+Differing = Callable[[Sequence[Path]], list[Path]]  # of folders of cases
+_Parts = list[tuple[GraphStep, ...]]
+
+
+def smallest(family: Family, seed: int, differing: Differing, folder: Path) -> str:
+    """Writes the case of the smallest differing part into `folder`, which is replaced;
+    its text.
+
+    Steps are tried one by one, then two in a row, and so on; then single steps are
+    removed from the row. If no part differs by itself, it is the whole graph.
+    """
+    matching = accepted(family, seed, [])
+    assert matching is not None  # it was exported before
+    graph, known, whole = matching
+    steps = tuple(graph.steps)
+    for row in _parts(steps):
+        guilty = _first(graph, known, row, family, differing)
+        if guilty is not None:
+            break
+    else:
+        write_case(whole, folder)
+        return graph.source()
+    while smaller := _first(graph, known, _fewer(guilty), family, differing):
+        guilty = smaller
+    part = graph.part(guilty, known)
+    write_case(files(part, family), folder)
+    return part.source()
+
+
+def _parts(steps: tuple[GraphStep, ...]) -> Iterator[_Parts]:
+    """Parts of one step, those of two in a row, and so on, but the whole."""
+    for length in range(1, len(steps)):
+        starts = range(len(steps) - length + 1)
+        yield [steps[start : start + length] for start in starts]
+
+
+def _fewer(steps: tuple[GraphStep, ...]) -> _Parts:
+    """Without one of the steps between the first and the last: those are needed."""
+    inner = range(1, len(steps) - 1)
+    return [(*steps[:index], *steps[index + 1 :]) for index in inner]
+
+
+def _first(
+    graph: RandomGraph,
+    known: list[Values],
+    parts: _Parts,
+    family: Family,
+    differing: Differing,
+) -> tuple[GraphStep, ...] | None:
+    """The first of the parts that differs; what the exporter refuses does not."""
+    with tempfile.TemporaryDirectory(prefix="ember-shrink-") as scratch:
+        folders = {}
+        for number, steps in enumerate(parts):
+            folder = Path(scratch) / f"part_{number:03}"
+            part = graph.part(steps, known)
+            try:
+                write_case(files(part, family), folder)
+            except Exception:  # noqa: S112 - any refusal of the exporter
+                continue
+            folders[folder] = steps
+        wrong = differing(list(folders)) if folders else []
+        return folders[wrong[0]] if wrong else None

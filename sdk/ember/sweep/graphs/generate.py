@@ -11,16 +11,15 @@ import torch
 from ember.sweep.graphs import (
     control,
     elementwise,
-    int8,
     layers,
     movement,
     parts,
     quantised,
     reductions,
 )
+from ember.sweep.graphs.builder import Reject, Traits
 from ember.sweep.graphs.graph import RandomGraph, Values
 from ember.sweep.graphs.picker import FLOATS, WIDER, Picker
-from ember.sweep.graphs.values import Reject, Traits
 from ember.sweep.settings import Family
 
 ROOMS = [elementwise, reductions, layers, movement, parts]
@@ -101,7 +100,7 @@ def _xnnpack(rng: random.Random) -> tuple[Picker, Operators]:
 
 
 def _cortex_m(rng: random.Random) -> tuple[Picker, Operators]:
-    return Picker(rng, [1, 1], special=False), _of(int8)
+    return Picker(rng, [1, 1], special=False), list(quantised.INT8_LAYERS)
 
 
 _STYLES: dict[Family, Callable[[random.Random], tuple[Picker, Operators]]] = {

@@ -7,8 +7,8 @@ from typing import Any
 
 import torch
 
+from ember.sweep.graphs.builder import GraphValue, Reject, Traits
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
+from ember.sweep.graphs.builder import GraphValue, Reject
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import GraphValue, Reject
 
 ANY = "fffib"
 

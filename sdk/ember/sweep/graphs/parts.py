@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from ember.sweep.graphs.builder import GraphValue, Reject, Traits
 from ember.sweep.graphs.movement import ANY, same
 from ember.sweep.graphs.picker import Picker, Shape
-from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 
 def take(b: Picker) -> None:

@@ -9,8 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ember.sweep.graphs.builder import Builder
-from ember.sweep.graphs.values import GraphValue, Reject
+from ember.sweep.graphs.builder import Builder, GraphValue, Reject
 
 FLOATS = [torch.float32]
 WIDER = [torch.float64, torch.float16, torch.bfloat16]

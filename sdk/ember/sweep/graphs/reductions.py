@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
+from ember.sweep.graphs.builder import GraphValue, Reject, Traits
 from ember.sweep.graphs.picker import Picker
-from ember.sweep.graphs.values import GraphValue, Reject, Traits
 
 SUMS = Traits(sums=True)
 ROUGH = Traits(rough=True, sums=True)

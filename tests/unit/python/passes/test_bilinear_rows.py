@@ -10,7 +10,7 @@ import pytest
 from float_row_programs import PLANES, FloatNetwork
 from row_programs import ORDER, apart
 from row_regions_of import largest_region, unplaced, with_region
-from small_programs import here
+from small_programs import KNOWN, here
 
 from ember.model import Model
 from ember.plan.check import rows as check_rows
@@ -107,12 +107,12 @@ def test_other_ratios_stay_whole() -> None:
     net = FloatNetwork(2, (1, 2, 8, 8))
     x = net.smoother(net.input)
     method = net.model(net.relu(x)).program.methods[0]
-    assert forms.of_call(method, 0) is not None
+    assert forms.of_call(method, KNOWN, 0) is not None
     values = list(method.values)
     tensor = values[x]
     assert isinstance(tensor, types.Tensor)
     values[x] = replace(tensor, sizes=(1, 2, 12, 16))
-    assert forms.of_call(replace(method, values=tuple(values)), 0) is None
+    assert forms.of_call(replace(method, values=tuple(values)), KNOWN, 0) is None
 
 
 # ---- what the plan's check finds ---------------------------------------------------
@@ -141,8 +141,8 @@ def test_a_node_that_mixes_other_rows_is_found(arg: int, other: types.Value) -> 
     values = list(new.values)
     values[node.args[arg]] = other
     wrong = replace(made, methods=(replace(new, values=tuple(values)),))
-    assert not [*check_rows.differences(method, made, new, order)]
-    found = [*check_rows.differences(method, wrong, wrong.methods[0], order)]
+    assert not [*check_rows.differences(method, made, new, order, KNOWN)]
+    found = [*check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)]
     assert any("mixes other rows" in fault for fault in found)
 
 
@@ -157,5 +157,5 @@ def test_a_number_that_does_not_begin_anew_is_found() -> None:
     )
     assert len(steps) == len(region.steps) - 1
     wrong, order = unplaced(model, method, replace(region, steps=steps))
-    found = [*check_rows.differences(method, wrong, wrong.methods[0], order)]
+    found = [*check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)]
     assert any("reads other rows" in fault for fault in found)

@@ -9,8 +9,8 @@ from benchmarks.hvx_layers import Convolution
 from channel_programs import Network
 from small_programs import KNOWN, names_of
 
-from ember.build.repack import repack
 from ember.files.tensors import DType
+from ember.firmware.repack import repack
 from ember.model import Model
 
 PASSES = ("channels", "view")

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from row_networks import resnet_like
 
-from ember import boards, build
-from ember.build import choosing, jobs
+from ember import boards
+from ember.firmware import Options, build, jobs
+from ember.firmware.pipeline import Pipeline
 from ember.model import Model
 from ember.plan.rows import row_regions
 from ember.program import KernelCall, types
@@ -84,7 +85,7 @@ int main(void) {
 def cursor_of(model: Model, board: str) -> tuple[int, int]:
     """Bytes from the input to the cursor, and the cursor's words."""
     options = jobs.Options(rows="fed")
-    (chosen,) = choosing.choose(jobs.make([model], boards.load(board), options, None))
+    (chosen,) = Pipeline(jobs.make([model], boards.load(board), options, None)).chosen
     (method,) = chosen.model.program.methods
     call = method.instructions[row_regions.regions(method)[0].rows]
     assert isinstance(call, KernelCall)
@@ -109,6 +110,6 @@ def test_no_cursor_harms_the_next_image(
     app, file = tmp_path / "app.c", tmp_path / "model.pte"
     app.write_text(HOSTILE.replace("APART", str(apart)).replace("WORDS", str(words)))
     file.write_bytes(model.content)
-    built = build.build(file, "host-asan", options=build.Options(app=app, rows="fed"))
+    built = build(file, "host-asan", options=Options(app=app, rows="fed"))
     said = emulator.run(built.board, built.firmware).check("app").text
     assert said == "yyyyyy"

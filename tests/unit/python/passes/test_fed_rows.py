@@ -12,19 +12,19 @@ from row_networks import mobilenet_v1, mobilenet_v2, resnet_like
 from row_programs import Network, random_network, u_network
 from small_programs import KNOWN, here
 
-from ember import build
-from ember.build.repack import repack
 from ember.cases import Case, Run
 from ember.errors import SdkError
+from ember.firmware import Options, build
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan import check, effects, passes
 from ember.plan.check import rows as check_rows
 from ember.plan.improved import Improved
-from ember.plan.passes.edit import with_values
 from ember.plan.passes.execute import Executable, scenarios
 from ember.plan.rows import row_regions
 from ember.program import KernelCall, Program, types
-from ember.run.fed import row_by_row
+from ember.program.edit import with_values
+from ember.run.poison import row_by_row
 from ember.toolchain import emulator
 
 FED = passes.with_rows(passes.DEFAULT, "fed")
@@ -133,7 +133,7 @@ def faults(before: Program, after: Program) -> list[str]:
         method.name: [e.writes | e.updates for e in effects.of(method, KNOWN)]
         for method in after.methods
     }
-    return list(check_rows.fed_problems(before, after, writes))
+    return list(check_rows.fed_problems(before, after, writes, KNOWN))
 
 
 def whole_of(made: Improved) -> Program:
@@ -308,8 +308,8 @@ def test_applications_that_feed_too_much_or_begin_anew(
     app, model = tmp_path / "app.c", tmp_path / "model.pte"
     app.write_text(APPLICATION.replace("FED", str(int(rows == "fed"))))
     model.write_bytes(resnet_like().content)
-    options = build.Options(app=app, rows=rows)
-    built = build.build(model, "host", options=options)
+    options = Options(app=app, rows=rows)
+    built = build(model, "host", options=options)
     said = emulator.run(built.board, built.firmware).check("app").text
     assert set(said) == {"y"}, said
     assert len(said) == (25 if rows == "fed" else 4)

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from committed_cases import path_of
 from float_row_programs import PLANES, FloatNetwork, random_floats, residual_floats
-from row_programs import ORDER, apart
+from row_programs import ORDER, Network, apart
 from row_regions_of import (
     every_region,
     largest_region,
@@ -17,10 +18,11 @@ from row_regions_of import (
     unplaced,
     with_region,
 )
-from small_programs import CASES, KNOWN, here
+from small_programs import KNOWN, here
 
 from ember import cli
-from ember.build.repack import repack
+from ember.firmware.repack import repack
+from ember.kernels.schemas import NamedCall
 from ember.model import Model
 from ember.plan import passes
 from ember.plan.check import rows as check_rows
@@ -69,6 +71,48 @@ def test_outside_of_a_maximum_is_less_than_anything(order: tuple[int, ...]) -> N
     low = [replace(run, inputs=(least,)) for run in runs[0]]
     old = Executable(model.program, model.content)
     assert compare(here(), old, Executable.of(made), [*runs, tuple(low)]) == "same"
+
+
+# Kernel, stride and padding: of an image of 10 x 9, the last windows reach past the
+# bottom, the right edge or both.
+PAST = ((3, 2, 0), (2, 3, 0), (3, 3, 1), (2, 2, 0), (4, 3, 1))
+
+
+@pytest.mark.parametrize("kind", [Network, FloatNetwork])
+@pytest.mark.parametrize("windows", PAST)
+def test_a_maximum_of_windows_that_reach_past_its_image(
+    kind: type[Network], windows: tuple[int, int, int]
+) -> None:
+    net = kind(11, (1, 3, 10, 9))
+    pooled = net.max_pool(net.conv(net.input, 4), *windows, ceil=True)
+    model = net.model(net.conv(pooled, 4))
+    method = apart(model)
+    region = largest_region(method)
+    assert len(region.cascade.calls) == len(method.instructions)
+    made = with_region(model, method, region)
+    old = Executable(model.program, model.content)
+    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+
+
+def test_a_mean_counts_no_rows_past_its_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So a pool whose last rows lie there is no part of a region, nor may it be."""
+    for height, expected in ((9, True), (10, False)):
+        net = FloatNetwork(12, (1, 3, height, 8))
+        model = net.model(net.avg_pool(net.input, 3, 2, ceil=True))
+        (method,) = model.program.methods
+        assert (forms.of_call(method, KNOWN, 0) is not None) == expected
+
+    def careless(index: int, call: NamedCall) -> reads.RowCall:
+        past = reads.rows_past(call, (3, 2, 0))
+        read = reads.RowRead(0, call["self"], 3, 2, 0, outside=0, past=past)
+        return reads.RowCall(index, call.result, (read,))
+
+    monkeypatch.setitem(forms.FORMS, "aten::avg_pool2d.out", careless)  # type: ignore[index]
+    net = FloatNetwork(12, (1, 3, 10, 8))
+    model = net.model(net.avg_pool(net.relu(net.input), 3, 2, ceil=True))
+    method = apart(model)
+    made, order = unplaced(model, method, largest_region(method))
+    assert any("leaves out" in fault for fault in faults(method, made, order))
 
 
 def test_results_over_rows_need_no_window_of_their_own() -> None:
@@ -146,11 +190,11 @@ def test_a_narrow_image_adds_up_along_columns(
     """There, a kernel adds up in another order than in a row."""
     net = FloatNetwork(8, (1, 3, height, width))
     model = net.model(net.conv(net.input, 4))
-    assert (forms.of_call(model.program.methods[0], 0) is None) == whole
+    assert (forms.of_call(model.program.methods[0], KNOWN, 0) is None) == whole
 
 
 def faults(before: Method, made: Program, order: tuple[int, ...]) -> list[str]:
-    return [*check_rows.differences(before, made, made.methods[0], order)]
+    return [*check_rows.differences(before, made, made.methods[0], order, KNOWN)]
 
 
 def small_region(
@@ -237,7 +281,7 @@ def test_planes_are_images_whose_rows_lie_apart() -> None:
 
 
 def test_plan_says_what_rows_save(tmp_path: Path) -> None:
-    words = ["plan", str(CASES / "model_resnet8_small"), "--board", "host"]
+    words = ["plan", str(path_of("model_resnet8_small")), "--board", "host"]
     to = tmp_path / "plan.json"
     facts = {}
     for option in ("fit", "smallest"):

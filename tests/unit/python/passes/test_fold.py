@@ -20,11 +20,11 @@ from small_programs import (
 )
 
 from ember import kernels, program
-from ember.build.repack import repack
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan import passes
-from ember.plan.passes import edit, fold
-from ember.program import types
+from ember.plan.passes import fold
+from ember.program import edit, types
 
 
 def test_a_transposed_weight_is_folded() -> None:

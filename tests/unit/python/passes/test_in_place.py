@@ -6,16 +6,17 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from small_programs import CASES, KNOWN, call, here, one_method, tensor
+import committed_cases
+from small_programs import KNOWN, call, here, one_method, tensor
 
 from ember import cases
-from ember.build.repack import repack
 from ember.cases import batch
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan import passes
-from ember.plan.passes import edit, in_place
+from ember.plan.passes import in_place
 from ember.plan.passes.execute import Executable
-from ember.program import types
+from ember.program import edit, types
 
 
 def chain(*, wide: bool = False, again: bool = False) -> Model:
@@ -75,8 +76,8 @@ def test_kernels_that_say_nothing_are_not_in_place() -> None:
 def test_declared_kernels_write_over_their_arguments(tmp_path: Path) -> None:
     """Every committed case of one call, its result over each argument like it."""
     pairs, names = [], []
-    for path in sorted(CASES.glob("op_*/model.pte")):
-        case = cases.read(cases.Found(path.parent.name, path.parent))
+    for found in cases.find(committed_cases.operators()):
+        case = cases.read(found)
         (method, *more) = case.program.methods
         calls = [
             c for _, name, c in method.kernel_calls() if KNOWN.writes_in_place(name)

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import pytest
-from small_programs import CASES, KNOWN, call, names_of, one_method, tensor
+from committed_cases import path_of
+from small_programs import KNOWN, call, names_of, one_method, tensor
 
 from ember import model as models
-from ember.build.repack import repack
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.program import types
 
@@ -61,7 +62,7 @@ def test_a_state_that_others_read_as_well_is_turned() -> None:
 
 @pytest.mark.parametrize("name", ["model_tokens_steps_small"])
 def test_caches_lie_as_products_read_them(name: str) -> None:
-    packed = repack(models.read(CASES / name), KNOWN, PASSES)
+    packed = repack(models.read(path_of(name)), KNOWN, PASSES)
     (method,) = packed.program.methods
     assert [outcome.status for outcome in packed.passes] == ["used"] * 4
     orders = [

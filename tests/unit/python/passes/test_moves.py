@@ -9,7 +9,7 @@ import pytest
 from small_programs import KNOWN, NUMBERS, call, names_of, one_method, tensor
 
 from ember import program
-from ember.build.repack import repack
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan import passes
 from ember.program import types

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import pytest
-from small_programs import CASES, KNOWN, call, linear, one_method, tensor
+from committed_cases import path_of
+from small_programs import KNOWN, call, linear, one_method, tensor
 
 from ember import model as models
-from ember.build.repack import repack
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan.passes import order
 from ember.program import types
@@ -66,7 +67,7 @@ def test_an_order_that_is_best_stays() -> None:
 
 @pytest.mark.parametrize("name", ["special_counter", "special_kv_cache"])
 def test_state_is_read_before_it_changes_in_every_order(name: str) -> None:
-    model = models.read(CASES / name)
+    model = models.read(path_of(name))
     (method,) = model.program.methods
     found = order.Orders(method, KNOWN)
     reads = {v: n for n, own in enumerate(found.effects) for v in own.reads}

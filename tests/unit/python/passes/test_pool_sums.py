@@ -15,13 +15,13 @@ from ember import program
 from ember.model import Model
 from ember.plan import check
 from ember.plan.check import rows as check_rows
-from ember.plan.passes import edit, rows
+from ember.plan.passes import rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.plan.replan import replan
 from ember.plan.rows import choose
 from ember.plan.rows.lives import RowLives
 from ember.plan.rows.schedule import Schedule
-from ember.program import KernelCall, Method, Program, types
+from ember.program import KernelCall, Method, Program, edit, types
 
 SUMS, MEANS = "ember::avg_pool_sums", "ember::avg_pool_means"
 
@@ -69,7 +69,7 @@ def test_sums_of_rows_give_the_same_bits(pool: tuple[int, int, int, int, int]) -
     made, method, order = by_rows(model)
     assert SUMS in names(made.methods[0])
     assert MEANS in names(made.methods[0])
-    assert not [*check_rows.differences(method, made, made.methods[0], order)]
+    assert not [*check_rows.differences(method, made, made.methods[0], order, KNOWN)]
     plan = replan(made.methods[0], KNOWN, check=False)
     placed = replace(made, methods=(plan.method,))
     assert check.problems(made, placed, KNOWN) == []
@@ -125,7 +125,7 @@ def changed(made: Program, name: str, arg: int, to: types.Value) -> Program:
 def test_another_scale_or_zero_is_found(name: str, arg: int) -> None:
     made, method, order = by_rows(pooled(*POOLS[0]))
     wrong = changed(made, name, arg, types.Int(3))
-    found = [*check_rows.differences(method, wrong, wrong.methods[0], order)]
+    found = [*check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)]
     assert any("adds up other windows" in fault for fault in found)
 
 
@@ -144,5 +144,5 @@ def test_sums_that_do_not_begin_anew_are_found() -> None:
     for at in clears:
         wrong = replace(region, steps=region.steps[:at] + region.steps[at + 1 :])
         made, order = unplaced(model, method, wrong)
-        found = [*check_rows.differences(method, made, made.methods[0], order)]
+        found = [*check_rows.differences(method, made, made.methods[0], order, KNOWN)]
         assert any("reads other rows" in fault for fault in found)

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pace
 import pytest
+from committed_cases import path_of
 from float_row_programs import residual_floats
 from row_networks import mobilenet_v1, mobilenet_v2, resnet_like
 from row_programs import Network, apart, random_network, u_network
@@ -20,22 +21,22 @@ from row_regions_of import (
     unplaced,
     with_region,
 )
-from small_programs import CASES, KNOWN, general, here
+from small_programs import KNOWN, general, here
 
 from ember import boards, cli
-from ember.build import project
-from ember.build.repack import repack
 from ember.errors import SdkError
+from ember.firmware import project
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan import passes
 from ember.plan.check import rows as check_rows
-from ember.plan.passes import edit, rows
+from ember.plan.passes import rows
 from ember.plan.passes.execute import Computer, Executable, compare, scenarios
 from ember.plan.replan import replan
 from ember.plan.rows import cascade, choose, forms, row_regions, schedule
 from ember.plan.rows.lives import RowLives
 from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
-from ember.program import Program, types
+from ember.program import Program, edit, types
 
 ROWS = passes.with_rows(passes.DEFAULT)
 
@@ -67,7 +68,7 @@ def test_rows_of_a_transposed_convolution_are_checked(
     method = apart(model)
     made, order = unplaced(model, method, largest_region(method))
     (new,) = made.methods
-    assert not [*check_rows.differences(method, made, new, order)]
+    assert not [*check_rows.differences(method, made, new, order, KNOWN)]
     names = [(i, name) for i, name, _ in new.kernel_calls()]
     index = next(i for i, name in names if "transpose" in name)
     node = new.instructions[index]
@@ -84,7 +85,7 @@ def test_rows_of_a_transposed_convolution_are_checked(
             values[node.args[arg]] = types.IntList(numbers)
             wrong = replace(new, values=tuple(values))
             other = replace(made, methods=(wrong,))
-            faults = [*check_rows.differences(method, other, wrong, order)]
+            faults = [*check_rows.differences(method, other, wrong, order, KNOWN)]
             assert any("other rows" in fault for fault in faults), (arg, changed_to)
 
 
@@ -155,7 +156,7 @@ def test_a_wrong_schedule_is_found(kind: str) -> None:
         wrong = replace(region, steps=changed(region, at, kind))
         made, order = unplaced(model, method, wrong)
         tried += 1
-        if not any(check_rows.differences(method, made, made.methods[0], order)):
+        if not any(check_rows.differences(method, made, made.methods[0], order, KNOWN)):
             harmless += 1
             new_one = Executable.of(made)
             assert compare(here(), old, new_one, scenarios(model)) == "same", at
@@ -184,7 +185,7 @@ def test_readers_that_run_out_of_step_are_refused() -> None:
     early = net.conv(net.conv(x, 4, 3, 2), 4)
     model = net.model(net.plus(late, early))
     method = apart(model)
-    calls = [forms.of_call(method, n) for n in range(len(method.instructions))]
+    calls = [forms.of_call(method, KNOWN, n) for n in range(len(method.instructions))]
     whole = cascade.of([call for call in calls if call], frozenset(method.outputs))
     if whole is not None:
         try:
@@ -242,7 +243,7 @@ def changed_value(made: Program, value: int, to: types.Value) -> Program:
 def test_plan_says_what_rows_save(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["plan", str(CASES / "int8_mobilenet_small_m4"), "--board", "host"]
+    words = ["plan", str(path_of("int8_mobilenet_small_m4")), "--board", "host"]
     to = tmp_path / "plan.json"
     facts = {}
     for rows_option in ("off", "fit", "smallest"):
@@ -284,9 +285,8 @@ def test_mobilenets_need_little_memory(model: Model, most: int) -> None:
     """Planned within five seconds, each layer checked to read the rows it needs."""
     packed = replan(model.program.methods[0], KNOWN).method
     start = edit.draft(replace(model.program, methods=(packed,)))
-    began = time.process_time()
-    best = rows.apply(start, here(), frozenset())[0]
-    assert time.process_time() - began < 5
+    with pace.within(5):
+        best = rows.apply(start, here(), frozenset())[0]
     assert replan(best.program.methods[0], KNOWN, check=False).planned <= most
     tables = sum(map(len, best.program.constants)) - sum(
         map(len, model.program.constants)
@@ -294,7 +294,10 @@ def test_mobilenets_need_little_memory(model: Model, most: int) -> None:
     assert tables <= 3000
 
 
-@pytest.mark.parametrize("seed", range(8))
+broad = (pytest.param(seed, marks=pytest.mark.broad) for seed in (4, 7))
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 5, 6, *broad])
 def test_a_range_that_grows_needs_about_what_its_cascade_does(seed: int) -> None:
     """What regions are chosen by is near what they take, mostly a little less."""
     lives = RowLives(apart(random_network(seed)), KNOWN)

@@ -13,7 +13,7 @@ from row_programs import (
 )
 from small_programs import KNOWN, here
 
-from ember.build.repack import repack
+from ember.firmware.repack import repack
 from ember.plan import passes
 from ember.plan.passes.execute import Executable, scenarios
 from ember.plan.rows.lives import RowLives

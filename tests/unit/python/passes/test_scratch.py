@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from small_programs import CASES, KNOWN, here
+from committed_cases import path_of
+from small_programs import KNOWN, here
 
 from ember import model as models
-from ember.build.repack import repack
-from ember.plan.passes import edit, scratch
+from ember.firmware.repack import repack
+from ember.plan.passes import calls
+from ember.program import edit
 
-CASE = CASES / "int8_ds_cnn_small_m55"
+CASE = path_of("int8_ds_cnn_small_m55")
 
 
 def test_scratch_of_other_kernels_takes_no_memory() -> None:
@@ -29,5 +31,5 @@ def test_kernels_of_users_keep_their_scratch() -> None:
     }
     computer = here(replace(KNOWN, operators=operators))
     draft = edit.draft(models.read(CASE).program)
-    assert scratch.apply(draft, here(), frozenset()) != []
-    assert scratch.apply(draft, computer, frozenset()) == []
+    assert calls.scratch(draft, here(), frozenset()) != []
+    assert calls.scratch(draft, computer, frozenset()) == []

@@ -5,18 +5,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import committed_cases
 import pytest
-from small_programs import CASES, KNOWN, call, here, names_of, one_method, tensor
+from committed_cases import path_of
+from small_programs import KNOWN, call, here, names_of, one_method, tensor
 
 from ember import cases
 from ember import model as models
-from ember.build.repack import repack
 from ember.cases import batch
+from ember.firmware.repack import repack
 from ember.model import Model
 from ember.plan import passes
-from ember.plan.passes import edit, in_place, update
+from ember.plan.passes import in_place
 from ember.plan.passes.execute import Executable
-from ember.program import types
+from ember.program import edit, types
 
 FLAT = (4, 4)
 
@@ -58,7 +60,7 @@ def test_a_state_that_is_read_in_between_is_copied_back() -> None:
 
 @pytest.mark.parametrize("name", ["model_tokens_small", "model_tokens_steps_small"])
 def test_caches_are_changed_in_place(name: str) -> None:
-    model = models.read(CASES / name)
+    model = models.read(path_of(name))
     packed = repack(model, KNOWN, passes.DEFAULT)
     (method,) = packed.program.methods
     puts = [
@@ -73,16 +75,16 @@ def test_caches_are_changed_in_place(name: str) -> None:
 
 def test_kernels_that_say_nothing_do_not_amend() -> None:
     silent = replace(KNOWN, facts=replace(KNOWN.facts, amends=frozenset()))
-    draft = edit.draft(models.read(CASES / "model_tokens_small").program)
-    assert update.apply(draft, here(), frozenset()) != []
-    assert update.apply(draft, here(silent), frozenset()) == []
+    draft = edit.draft(models.read(path_of("model_tokens_small")).program)
+    assert in_place.update(draft, here(), frozenset()) != []
+    assert in_place.update(draft, here(silent), frozenset()) == []
 
 
 def test_declared_kernels_amend_their_argument() -> None:
     """Every committed case of one such call, its result over its first argument."""
     pairs, names = [], []
-    for path in sorted(CASES.glob("op_*/model.pte")):
-        case = cases.read(cases.Found(path.parent.name, path.parent))
+    for found in cases.find(committed_cases.operators()):
+        case = cases.read(found)
         (method, *more) = case.program.methods
         calls = [c for _, op, c in method.kernel_calls() if KNOWN.amends_self(op)]
         if more or len(method.instructions) != 1 or not calls:

@@ -6,20 +6,21 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from committed_cases import path_of
 from row_networks import mobilenet_v1
 from row_programs import Network, random_network
-from small_programs import CASES, KNOWN, here
+from small_programs import KNOWN, here
 
 from ember import model as models
-from ember.build.repack import repack
+from ember.firmware.repack import repack
 from ember.model import Model
-from ember.plan.passes import edit, weights
+from ember.plan.passes import calls
 from ember.plan.passes.execute import Executable, compare, scenarios
-from ember.program import Method, Program, types
+from ember.program import Method, Program, edit, types
 
 
 def changed(model: Model) -> Program:
-    drafts = weights.apply(edit.draft(model.program), here(), frozenset())
+    drafts = calls.weights(edit.draft(model.program), here(), frozenset())
     return drafts[0].program if drafts else model.program
 
 
@@ -67,7 +68,7 @@ def test_sums_that_come_near_the_end_of_int32_stay() -> None:
 
 
 def test_one_channel_that_all_filters_see_is_a_convolution() -> None:
-    model = models.read(CASES / "int8_ds_cnn_small_m4")
+    model = models.read(path_of("int8_ds_cnn_small_m4"))
     before = model.program.methods[0]
     made = repack(model, KNOWN, ("weights",))
     after = made.program.methods[0]

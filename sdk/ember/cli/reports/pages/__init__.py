@@ -1,27 +1,31 @@
-"""Facts become pages: one file each, readable without a network, dark, light, printed.
+"""Facts become self-contained HTML pages, for light and dark screens and for paper.
 
-page() is the frame that all of them share; page.css is its style, page.js what moves.
-A part of a page that stands for something has `data-key`: under the pointer, all parts
-with that key light up, and those whose `data-group` it is; `data-tip` is what it says.
-A link to a section of the class `details` shows it below the page, and lights up the
-parts whose `data-node` is its id.
+page() is the frame that all pages share; page.css is its style, page.js its behaviour.
+An element with `data-key` lights up, together with all elements of that key or with
+that `data-group`, when the pointer is over it; `data-tip` is the text that then shows.
+A link to a section of class `details` shows it below the page and lights up the
+elements whose `data-node` is its id.
 """
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from ember.quoted import html
+
 _FOLDER = Path(__file__).parent
+_SHORT = 10  # characters; a longer text may be folded
+_MOST_COLOURS = 12  # in a legend
 _GOLDEN = 137.5  # degrees: neighbours get unlike hues
+text = html  # what every page writes words with
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
 def page(title: str, body: Iterable[str]) -> str:
-    """A whole page. `title` is any text, `body` is HTML."""
+    """A whole page. `title` is plain text, `body` is HTML."""
     style = (_FOLDER / "page.css").read_text(encoding="utf-8")
     script = (_FOLDER / "page.js").read_text(encoding="utf-8")
     return "\n".join(
@@ -38,23 +42,32 @@ def page(title: str, body: Iterable[str]) -> str:
     )
 
 
-def text(words: object) -> str:
-    """Any text, safe in a page and in its attributes."""
-    return escape("".join(c if c.isprintable() else "\ufffd" for c in str(words)))
-
-
 def tip(*lines: object) -> str:
-    """Lines of any text as the attribute that the pointer shows."""
+    """Lines of plain text as the attribute that the pointer shows."""
     return f'data-tip="{"&#10;".join(text(line) for line in lines)}"'
 
 
 def hue(number: int) -> str:
-    """The colour of the number-th of some things, as a style."""
+    """The colour of the number-th of several things, as a style."""
     return f"--hue:{number * _GOLDEN % 360:g}"
 
 
+def swatch(number: int, name: str) -> str:
+    """A square in a colour of hue(), and what it stands for."""
+    square = f'<i class="swatch" style="{hue(number)}"></i>'
+    return f'<span class="named">{square}{text(name)}</span>'
+
+
+def legend(names: Sequence[str]) -> str:
+    """A legend of a picture whose colours are hue() of the positions of names."""
+    parts = [swatch(number, name) for number, name in enumerate(names[:_MOST_COLOURS])]
+    if len(names) > _MOST_COLOURS:
+        parts.append(f"and {len(names) - _MOST_COLOURS} more, as in the table")
+    return f'<p class="legend">{" ".join(parts)}</p>'
+
+
 def cell(value: object) -> str:
-    """A cell of a table: integers with separators, None empty, Html as it is."""
+    """A table cell: integers with separators, None empty, Html as it is."""
     if isinstance(value, Html):
         return f"<td>{value.markup}</td>"
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -64,18 +77,20 @@ def cell(value: object) -> str:
         kind = f"number {value.kind}".rstrip()
         order = json.dumps(value.sort)  # "Infinity", as a script reads it
         return f'<td class="{kind}" data-sort="{order}">{text(value.shown)}</td>'
-    return f"<td>{text('' if value is None else value)}</td>"
+    shown = text("" if value is None else value)
+    kind = ' class="name"' if len(shown) > _SHORT else ""
+    return f"<td{kind}>{shown}</td>"
 
 
 class Html:
-    """What is markup already."""
+    """A string that is HTML already."""
 
     def __init__(self, markup: str) -> None:
         self.markup = markup
 
 
 class Number:
-    """A number that is shown in a way of its own, such as 12.5%; good, bad, or not."""
+    """A number with its own text, such as 12.5 %, marked good, bad, or neither."""
 
     def __init__(self, sort: float, shown: str, kind: str = "") -> None:
         self.sort, self.shown, self.kind = sort, shown, kind
@@ -123,14 +138,14 @@ def facts(pairs: Mapping[str, str]) -> str:
 
 
 def short(name: str) -> str:
-    """An operator, or a tensor that an instruction makes, for where room is scarce."""
+    """A short name for an operator, or for the tensor of an instruction."""
     maker, at, index = name.partition(", instruction ")
     operator = maker.rpartition("::")[2].removesuffix(".out").removesuffix(".default")
     return f"{operator} {index.partition(' ')[0]}" if at else operator
 
 
 def ticks(most: float, wanted: int = 5, *, binary: bool = False) -> list[int]:
-    """Round numbers from 0 up to `most`: about so many, powers of two for bytes."""
+    """About `wanted` round numbers from 0 to `most`; powers of two for bytes."""
     if most < 1:
         return [0]
     raw = most / wanted
@@ -143,7 +158,7 @@ def ticks(most: float, wanted: int = 5, *, binary: bool = False) -> list[int]:
 
 
 def fitting(words: str, width: float, size: float = 11) -> str:
-    """`words`, or their beginning, in so many units of a picture; else nothing."""
+    """As much of `words` as fits a width in units of a picture, or nothing."""
     count = int((width - 6) / (size * 0.56))
     if len(words) <= count:
         return words

@@ -1,7 +1,7 @@
-"""Two profiles as JSON, or sizes of two builds, become one HTML page for a review.
+"""Two profiles, or the sizes of two builds, become one HTML page for a review.
 
-Node by node only where both profiles are of programs with the same instructions; what
-passes make of them may differ.
+Nodes are compared one by one only if both programs have the same instructions; passes
+may change them in different ways.
 """
 
 from __future__ import annotations
@@ -11,15 +11,16 @@ from typing import Any
 
 from ember.cli.reports import pages
 from ember.cli.reports.pages import Html, Number, nodes, text
+from ember.toolchain import footprint
 
 Facts = Mapping[str, Any]
 _MOST_NODES = 500  # with a row: what changed most
 _Pair = tuple[int, int]
-_COLUMNS = (">A", ">B", ">change", ">B/A", "")
+_COLUMNS = (">A", ">B", ">change", ">B/A", "change in the larger")
 
 
 def of_profiles(files: tuple[str, str], before: Facts, after: Facts) -> str:
-    """Of two results of profile.to_json(), which were in these files."""
+    """The page for two results of profile.to_json(), from these files."""
     names = [f"{side['model']} on {side['board']}" for side in (before, after)]
     title = " and ".join(dict.fromkeys(names))
     unit = nodes.unit(before)
@@ -36,6 +37,7 @@ def of_profiles(files: tuple[str, str], before: Facts, after: Facts) -> str:
         )
         unit = "instructions"
     body += [
+        *_options(footprint.options(before.get("options"), after.get("options"))),
         *_changes("The whole", "", _totals(before, after)),
         *_changes("Operators", "operator", _operators(before, after), unit),
         *_nodes(before, after, unit),
@@ -45,11 +47,16 @@ def of_profiles(files: tuple[str, str], before: Facts, after: Facts) -> str:
     return pages.page(f"{title}: two profiles", body)
 
 
-def of_sizes(names: tuple[str, str], changes: Mapping[str, Any]) -> str:
-    """Of what footprint.changes() says of two builds with these names."""
+def of_sizes(
+    names: tuple[str, str],
+    changes: Mapping[str, Any],
+    options: Mapping[str, list[str]],
+) -> str:
+    """The page for footprint.changes() and options() of two builds."""
     body = [
         "<h1>Sizes of two builds</h1>",
         pages.facts({"A": names[0], "B": names[1]}),
+        *_options(options),
     ]
     for group, rows in changes.items():
         pairs = {name: (old, new) for name, (old, new) in rows.items()}
@@ -59,11 +66,18 @@ def of_sizes(names: tuple[str, str], changes: Mapping[str, Any]) -> str:
     return pages.page("Sizes of two builds", body)
 
 
+def _options(differ: Mapping[str, list[str]]) -> Iterator[str]:
+    """The options that differ, shown above all figures."""
+    if differ:
+        rows = ((name, *pair) for name, pair in differ.items())
+        yield pages.table("What differs between A and B", ("", "A", "B"), rows)
+
+
 # ---- what is compared ----------------------------------------------------------------
 
 
 def _cost(before: Facts, after: Facts, profile: Facts, row: Facts) -> int:
-    """In what both count."""
+    """The cost in a unit that both profiles have."""
     same = nodes.unit(before) == nodes.unit(after)
     return nodes.cost(profile, row) if same else int(row["instructions"])
 
@@ -88,7 +102,7 @@ def _operators(before: Facts, after: Facts) -> dict[str, _Pair]:
 
 
 def _joined(old: Mapping[str, int], new: Mapping[str, int]) -> dict[str, _Pair]:
-    """What one of them lacks costs it nothing."""
+    """Rows of both; what one of them lacks costs it nothing."""
     names = dict.fromkeys([*old, *new])
     return {name: (old.get(name, 0), new.get(name, 0)) for name in names}
 
@@ -104,7 +118,7 @@ def _nodes(before: Facts, after: Facts, unit: str) -> Iterator[str]:
 
 
 def _by_origin(before: Facts, after: Facts, side: Facts) -> dict[str, int]:
-    """Costs of what each instruction of the program, as it was read, became."""
+    """The cost of each instruction of the original program, whatever it became."""
     costs: dict[str, int] = {}
     details = side.get("details")
     if details is None:
@@ -150,19 +164,18 @@ def _code(before: Facts, after: Facts) -> Iterator[str]:
 def _changes(
     title: str, what: str, pairs: Mapping[str, _Pair], unit: str = ""
 ) -> Iterator[str]:
-    """What changed most comes first; what did not change is counted only."""
+    """The largest changes first; what did not change is only counted."""
     changed = {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
     if not pairs:
         return
     yield f"<h2>{text(title)}</h2>"
     ordered = sorted(changed.items(), key=lambda row: -abs(row[1][1] - row[1][0]))
-    most = max((abs(new - old) for old, new in changed.values()), default=0) or 1
     shown = ordered[:_MOST_NODES]
     if shown:
         yield pages.table(
             f"{unit.capitalize() or 'All'}, what changed most first",
             (what, *_COLUMNS),
-            (_row(name, *pair, most) for name, pair in shown),
+            (_row(name, *pair) for name, pair in shown),
         )
     yield from _rest(len(pairs) - len(changed), len(ordered) - len(shown))
 
@@ -174,10 +187,12 @@ def _rest(same: int, left: int) -> Iterator[str]:
         yield f'<p class="faint">{left:,} that changed less are not listed.</p>'
 
 
-def _row(name: str, old: int, new: int, most: int) -> Iterable[object]:
+def _row(name: str, old: int, new: int) -> Iterable[object]:
     change = new - old
     kind = "bad" if change > 0 else "good"
     ratio = Number(new / old, f"{new / old:.3f}") if old else None
-    bar = f'<i class="bar {kind}" style="width:{abs(change) / most:.1%}"></i>'
+    bar = (
+        f'<i class="bar {kind}" style="width:{abs(change) / max(old, new, 1):.2%}"></i>'
+    )
     mark = Number(change, f"{change:+,}", kind)
     return name, old, new, mark, ratio, Html(f'<span class="track">{bar}</span>')

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ember.cli.reports import pages
-from ember.cli.reports.pages import occupancy, text
+from ember.cli.reports.pages import plan, text
 
 Facts = Mapping[str, Any]
 
@@ -16,29 +16,29 @@ def in_cycles(profile: Facts) -> bool:
 
 
 def unit(profile: Facts) -> str:
-    """What costs are compared by: cycles, where they are estimated or counted."""
+    """The unit of costs: cycles if they are estimated or counted, else instructions."""
     return "cycles" if in_cycles(profile) else str(profile["unit"])
 
 
 def one(unit: str) -> str:
-    """The unit of one of them."""
+    """The unit in the singular."""
     return unit.removesuffix("s")
 
 
 def cost(profile: Facts, row: Facts) -> int:
-    """Of a node or an operator, in that unit."""
+    """The cost of a node or an operator, in that unit."""
     cycles: int | None = row["board_cycles"] if in_cycles(profile) else None
     return int(row["instructions"]) if cycles is None else cycles
 
 
 def least(profile: Facts) -> Sequence[float | None]:
-    """Of each node the least that the core can take."""
+    """For each node the least that the core can need."""
     details = profile.get("details")
     return details["least"] if details else [None] * len(profile["nodes"])
 
 
 def reached(profile: Facts, row: Facts, limit: float | None) -> float | None:
-    """How near a node comes to the limit; None: nobody knows, or it has no cost."""
+    """How near a node comes to the limit; None: unknown, or without cost."""
     if limit is None or not cost(profile, row):
         return None
     return min(1.0, limit / cost(profile, row))
@@ -50,19 +50,19 @@ def colors(profile: Facts) -> dict[str, int]:
 
 
 def order(row: Facts) -> tuple[int, int]:
-    """As the program has them; nodes inside of a delegate before what remains of it."""
+    """Sorts as the program does; nodes inside a delegate precede the rest of it."""
     inside = row["inside"]
     return row["nodes"][0], (1 << 30) if inside is None else inside
 
 
 def place(row: Facts) -> str:
-    """Of a node: its instruction, and its place inside of a delegate."""
+    """The place of a node: its instruction, and its index inside a delegate."""
     index, inside = row["nodes"][0], row["inside"]
     return str(index) if inside is None else f"{index}.{inside}"
 
 
 def short(row: Facts) -> str:
-    """Its operator; inside of a delegate without that one's name."""
+    """The operator of a node; inside a delegate without the delegate's name."""
     name: str = row["name"]
     return name.rpartition(" ")[2] if row["inside"] is not None else pages.short(name)
 
@@ -73,14 +73,14 @@ def identity(row: Facts) -> str:
 
 
 def linked(profile: Facts, row: Facts, markup: str) -> str:
-    """Markup that leads to the section of a node, where pages have them."""
+    """Markup that links to the section of a node, if there is one."""
     if profile.get("details") is None:
         return markup
     return f'<a href="#{identity(row)}">{markup}</a>'
 
 
 def totals(profile: Facts) -> dict[str, str]:
-    """The figures of the whole run, by what they are."""
+    """The figures of the whole run, by name."""
     named = {
         "board": profile["board"],
         f"{profile['unit']}, execute": profile["execute"],
@@ -99,11 +99,11 @@ def totals(profile: Facts) -> dict[str, str]:
 
 
 def columns(profile: Facts) -> list[str]:
-    """Heads of what costs() gives."""
+    """The column heads of costs()."""
     rate = f">MACs per {one(profile['unit'])}"
     estimated = [">cycles", ">cycles here"] if in_cycles(profile) else []
     work = [">MACs", rate] if _multiplies(profile) else []
-    return [*work, ">bytes", ">share", f">{profile['unit']}", *estimated]
+    return [">share", f">{profile['unit']}", *estimated, *work, ">bytes"]
 
 
 def _multiplies(profile: Facts) -> bool:
@@ -114,11 +114,11 @@ def costs(profile: Facts, row: Facts) -> list[object]:
     estimated = [row["cycles"], row["board_cycles"]] if in_cycles(profile) else []
     work = [row["macs"] or None, row["macs_per_instruction"]]
     return [
-        *(work if _multiplies(profile) else []),
-        row["moved"],
         pages.share(row["share"]),
         row["instructions"],
         *estimated,
+        *(work if _multiplies(profile) else []),
+        row["moved"],
     ]
 
 
@@ -126,13 +126,13 @@ def costs(profile: Facts, row: Facts) -> list[object]:
 
 
 def sections(profile: Facts, rows: Sequence[Facts]) -> Iterator[str]:
-    """What a click shows, in the order of the program."""
+    """The sections that a click shows, in the order of the program."""
     details = profile.get("details")
     if details is None:
         return
     yield '<h2 class="paper">Nodes and the places of their tensors</h2>'
     keys = {
-        str(value): occupancy.key(0, tensor)
+        str(value): plan.key(0, tensor)
         for tensor in details["tensors"]
         for value in tensor["values"]
     }
@@ -166,7 +166,7 @@ def _costs(profile: Facts, row: Facts, limit: float | None) -> dict[str, str]:
 
 
 def _tensors(details: Facts, row: Facts, keys: Mapping[str, str]) -> str:
-    """What a node reads and writes; `keys` are the blocks of values in a picture."""
+    """The tensors that a node reads and writes; `keys` name blocks of a picture."""
     node = details["nodes"][row["nodes"][0]]
     uses = [(v, "reads") for v in node["reads"] if v not in node["writes"]]
     uses += [(v, "updates" if v in node["reads"] else "writes") for v in node["writes"]]
@@ -175,7 +175,7 @@ def _tensors(details: Facts, row: Facts, keys: Mapping[str, str]) -> str:
     scratch = f"; {node['scratch']:,} bytes of scratch" if node["scratch"] else ""
     return pages.table(
         f"Tensors{' of the delegate' if row['inside'] is not None else ''}{scratch}",
-        ("", "argument", "tensor", "type", ">bytes", "memory", ">offset", "address"),
+        ("", "argument", ">bytes", "memory", ">offset", "address", "tensor", "type"),
         (_tensor(details, node, value, use) for value, use in known),
         (f'data-key="{keys.get(str(value), "")}"' for value, _ in known),
     )
@@ -190,10 +190,10 @@ def _tensor(details: Facts, node: Facts, value: int, use: str) -> tuple[object, 
     return (
         use,
         node["arguments"].get(str(value), ""),
-        "" if tensor["name"] == f"value {value}" else tensor["name"],
-        tensor["type"],
         tensor["bytes"],
         memory,
         tensor["offset"],
         address,
+        "" if tensor["name"] == f"value {value}" else tensor["name"],
+        tensor["type"],
     )

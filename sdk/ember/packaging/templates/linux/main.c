@@ -4,8 +4,8 @@
 //     @NAME@ [input0.bin input1.bin ..]
 //
 // Each argument is a file with the bytes of one tensor; inputs without a file keep what
-// the program was exported with. Output n is written to output<n>.bin. It calls Ember's
-// functions alone, so it needs no C library; yours may call what it likes.
+// the program was exported with. Output n is written to output<n>.bin. It calls only
+// Ember's functions, so it needs no C library; yours may call what it likes.
 #include "Ember.h"
 
 enum { LINE_SIZE = 4096 };

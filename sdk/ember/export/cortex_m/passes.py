@@ -1,0 +1,213 @@
+"""Passes of ExecuTorch's Cortex-M flow become ones that keep dim orders and fuse more.
+
+The flow's image operators return channels_last, whatever the operators that they
+replace returned. It writes padding in the dim order of its input before they are
+replaced, and then reads it in another; so here padding is replaced last. An image in
+another dim order, from a reshape or a join with a state, is copied to channels_last; an
+image whose bytes a reshape takes as they are, such as patches that become a sequence,
+is copied back.
+
+The flow fuses a convolution and its activation only if the activation fills the range
+of int8. If results share a scale, as those that a U-Net joins do, it fuses nothing and
+leaves the convolution without the scale of its result: int8 that wraps. Fused with the
+activation's bounds at that scale, the result is exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ember.errors import SdkError
+from ember.export import faults
+from ember.export.graph import first, rest
+from ember.export.packages import need
+
+# ---- dim orders ----------------------------------------------------------------------
+
+
+_PADDING = ("constant_pad_nd", "avg_pool2d")  # the latter may pad its input
+_OF_IMAGES = (
+    "aten.avg_pool2d.default",
+    "cortex_m.quantized_conv2d.default",
+    "cortex_m.quantized_depthwise_conv2d.default",
+    "cortex_m.quantized_max_pool2d.default",
+    "cortex_m.quantized_transpose_conv2d.default",
+    "ember.quantized_avg_pool2d_int16.default",
+    "ember.quantized_conv2d_int16.default",
+    "ember.quantized_conv2d_int4.default",
+    "ember.quantized_depthwise_conv2d_int16.default",
+)
+_RESHAPE = "aten.view_copy.default"
+_CHANNELS_LAST = [0, 2, 3, 1]
+
+
+def agreeing(known: list[type]) -> list[type]:
+    """The passes of the flow, with operators replaced in the order for dim orders."""
+    at = [pass_.__name__ for pass_ in known].index("AtenToCortexMPass")
+    stages = [known[at]]
+    if faults.has("padding"):
+        stages.insert(0, _before_padding(known[at]))
+    if faults.has("dim orders"):
+        stages.insert(-1, _copying(_takes_other, last=True))
+        stages.append(_copying(_reshapes_other, last=False))
+    return [*known[:at], *stages, *known[at + 1 :]]
+
+
+def name(node: Any) -> str:
+    """The name of an operator of ATen or the edge dialect: aten.convolution.default."""
+    return str(getattr(node.target, "_op", node.target))
+
+
+def _before_padding(replacing: Any) -> type:
+    """The pass that replaces operators, except those that write padding."""
+
+    class BeforePadding(replacing):  # type: ignore[misc]
+        pass
+
+    aten = need("executorch.exir.dialects._ops").ops.edge.aten
+    later = [getattr(aten, padding).default for padding in _PADDING]
+    # a subclass starts with none
+    BeforePadding._DIALECT_SUBSTITUTIONS = {
+        target: substitution
+        for target, substitution in replacing._DIALECT_SUBSTITUTIONS.items()
+        if target not in later
+    }
+    return BeforePadding
+
+
+def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
+    """The pass that copies the first inputs of some operators to channels_last, or to
+    contiguous tensors."""
+    bases = need("executorch.exir.pass_base")
+
+    class Copying(bases.ExportPass):  # type: ignore[misc, name-defined]
+        def call(self, module: Any) -> Any:
+            others = [node for node in module.graph.nodes if is_wrong(node)]
+            for node in others:
+                _copy_input(module.graph, node, last=last)
+            if not others:
+                return bases.PassResult(module, False)
+            module.recompile()
+            return super().call(module)
+
+    return Copying
+
+
+def _takes_other(node: Any) -> bool:
+    """Whether a quantised operator of images has an input that is not channels_last."""
+    torch = need("torch")
+    if node.op != "call_function" or name(node) not in _OF_IMAGES:
+        return False
+    image = first(node).meta["val"]
+    return (
+        image.dtype in (torch.int8, torch.int16)
+        and image.dim() == 4
+        and not image.is_contiguous(memory_format=torch.channels_last)
+    )
+
+
+def _reshapes_other(node: Any) -> bool:
+    """Whether a reshape, which takes bytes as they are, has a tensor that is not
+    contiguous. The exporter copies those that PyTorch cannot reshape in place."""
+    if node.op != "call_function" or name(node) != _RESHAPE:
+        return False
+    return not first(node).meta["val"].is_contiguous()
+
+
+def _copy_input(graph: Any, node: Any, *, last: bool) -> None:
+    torch = need("torch")
+    edge = need("executorch.exir.dialects._ops").ops.edge
+    tensor = first(node)
+    form = torch.channels_last if last else torch.contiguous_format
+    order = _CHANNELS_LAST if last else list(range(tensor.meta["val"].dim()))
+    with graph.inserting_before(node):
+        copied = graph.call_function(
+            edge.dim_order_ops._clone_dim_order.default,
+            (tensor,),
+            {"dim_order": order},
+        )
+    copied.meta["val"] = tensor.meta["val"].clone(memory_format=form)
+    copied.meta["stack_trace"] = node.meta.get("stack_trace")
+    node.args = (copied, *rest(node))
+
+
+# ---- activations ---------------------------------------------------------------------
+
+
+_PRODUCTS = ("aten.convolution.default", "aten.linear.default")
+_FUSED = (*_PRODUCTS, "aten.add.Tensor")
+_ACTIVATIONS = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.default")
+
+
+def fusing(known: list[type]) -> list[type]:
+    """The passes of the flow with ours where activations are fused."""
+    names = [pass_.__name__ for pass_ in known]
+    bounding = known[names.index("QuantizedClampActivationPass")]
+    # Behind operators of ATen that turn int8 into float32, sigmoid and tanh, the flow
+    # takes an activation for one of float, until those are replaced: bounded at last.
+    late = [bounding] if faults.has("early bounds") else []
+    others = [pass_ for pass_ in known if pass_ not in late]
+    fusing = names.index("ActivationFusionPass")
+    ours = [BoundedActivations] if faults.has("shared scales") else []
+    return [*others[:fusing], *ours, *others[fusing:], *late]
+
+
+def check(graph: Any) -> None:
+    """Raises SdkError for a product of int8 whose result has no scale."""
+    int8 = need("torch").int8
+    for node in _calls(graph, _PRODUCTS):
+        value = node.meta.get("val")
+        if getattr(value, "dtype", None) == int8 and not _result(node):
+            raise SdkError(
+                f"the Cortex-M flow sets no scale for the result of {node.name}",
+                hint="export with --backend xnnpack, or without --quantize",
+            )
+
+
+class BoundedActivations:
+    """Gives operators the scale and the bounds of the activation that follows."""
+
+    def __call__(self, module: Any) -> Any:
+        results = need("torch.fx.passes.infra.pass_base")
+        fused = [call for call in _calls(module.graph, _ACTIVATIONS) if _fuse(call)]
+        for node in fused:
+            node.replace_all_uses_with(first(node))
+            module.graph.erase_node(node)
+        module.recompile()
+        return results.PassResult(module, bool(fused))
+
+
+def _fuse(node: Any) -> bool:
+    before, scaled = first(node), _result(node)
+    is_unshared = before.op == "call_function" and len(before.users) == 1
+    if (
+        not is_unshared
+        or name(before) not in _FUSED
+        or scaled is None
+        or _result(before)
+    ):
+        return False
+    bounds = need("executorch.backends.cortex_m.passes.passes_utils")
+    limits = bounds.get_activation_bounds(node)
+    if limits is None or not before.meta.get("input_qparams"):
+        return False
+    ends = (scaled.qmin, scaled.qmax)
+    low, high = (
+        end if limit is None else int(scaled.quantize_value(limit).item())
+        for limit, end in zip(limits, ends, strict=True)
+    )
+    before.meta["output_qparams"] = {0: scaled._replace(qmin=low, qmax=high)}
+    return True
+
+
+def _calls(graph: Any, names: tuple[str, ...]) -> Iterator[Any]:
+    for node in list(graph.nodes):
+        if node.op == "call_function" and name(node) in names:
+            yield node
+
+
+def _result(node: Any) -> Any | None:
+    """How the result is quantised, if by one scale."""
+    scaled = (node.meta.get("output_qparams") or {}).get(0)
+    return scaled if scaled is None or isinstance(scaled.scale, float) else None

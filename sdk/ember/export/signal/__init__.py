@@ -1,1 +1,0 @@
-"""Fourier transforms and complex numbers of a model become operators of programs."""

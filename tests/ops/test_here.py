@@ -1,0 +1,11 @@
+"""The committed one-operator programs on this computer; tests/qemu has the boards."""
+
+from __future__ import annotations
+
+import committed_cases
+from committed import check, run
+
+
+def test_every_operator() -> None:
+    """Those of the tables, and NumPy's."""
+    check(run(committed_cases.operators(), "host"))

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Programs of one call: others drawn from them, and what PyTorch computes of them."""
