@@ -153,9 +153,12 @@ def test_a_table_set_up_at_run_time_must_be_declared(tmp_path: Path) -> None:
 
 def test_without_its_handlers_the_same_stack_overflows(tmp_path: Path) -> None:
     built = made(moved(tmp_path), declared=Interrupts({}, None, True))
-    result = emulator.run(built.board, built.firmware, timeout_s=60)
-    assert result.fault is not None
-    assert "stack" in result.fault
+    for _ in range(10):  # SysTick depends on the host's time: it may begin high up
+        fault = emulator.run(built.board, built.firmware, timeout_s=60).fault
+        if fault is not None:
+            break
+    assert fault is not None
+    assert "stack" in fault
 
 
 @pytest.mark.parametrize("board", [M4, "mps2-an385-v6m"])
