@@ -1,13 +1,18 @@
 """Cases and simulated boards that these tests share."""
 
+from __future__ import annotations
+
 import dataclasses
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
 import committed
 import numpy as np
+import numpy.typing as npt
 import pytest
 from committed_cases import path_of
-from simulator import Simulation
+from simulator import Simulate, Simulation
 
 from ember import cases, program
 from ember.flash import probes
@@ -17,41 +22,47 @@ COLUMNS = 256  # of weights: 1 kB a row
 
 
 @pytest.fixture(scope="session")
-def some_cases():
+def some_cases() -> list[cases.Found]:
     return cases.find([path_of(name) for name in SOME])
 
 
 @pytest.fixture(scope="session")
-def large_case(tmp_path_factory):
+def large_case(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A case with a program of 300 kB."""
     return product(tmp_path_factory.mktemp("large") / "large", 300)
 
 
 @pytest.fixture(scope="session")
-def middling_case(tmp_path_factory):
+def middling_case(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A case with a program of 60 kB."""
     return product(tmp_path_factory.mktemp("middling") / "middling", 60)
 
 
 @pytest.fixture
-def simulate(tmp_path):
+def simulate(tmp_path: Path) -> Iterator[Simulate]:
     """Starts simulations, and ends them."""
-    started = []
+    started: list[Simulation] = []
 
-    def start(kind, *options, content=b"", **settings):
+    def start(
+        kind: str,
+        *options: str,
+        content: bytes = b"",
+        cut: int | None = None,
+        machine: str = "mps2-an386",
+    ) -> Simulation:
         if probes.PROGRAMS[kind].find() is None:
             pytest.skip(f"needs {kind}: {probes.PROGRAMS[kind].install}")
         folder = tmp_path / str(len(started))
         folder.mkdir()
-        started.append(Simulation(folder, kind, options, content, **settings))
+        started.append(Simulation(folder, kind, options, content, cut, machine))
         return started[-1]
 
     yield start
-    for one in started:
-        one.close()
+    for simulation in started:
+        simulation.close()
 
 
-def product(folder, rows):
+def product(folder: Path, rows: int) -> Path:
     """A case in `folder`: a product with a matrix of so many rows."""
     folder.mkdir()
     random = np.random.default_rng(0)
@@ -65,11 +76,11 @@ def product(folder, rows):
     return folder
 
 
-def _larger(name, weights):
+def _larger(name: str, weights: npt.NDArray[np.float32]) -> bytes:
     """The program of a case, a product of (1, 7) and (5, 7), with other weights."""
     rows = len(weights)
     small = committed.program_of(name)
-    sizes = {
+    sizes: dict[tuple[int, ...], tuple[int, ...]] = {
         (5, 7): (rows, COLUMNS),
         (1, 7): (1, COLUMNS),
         (7, 5): (COLUMNS, rows),

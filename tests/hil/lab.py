@@ -1,24 +1,29 @@
-"""A lab of labgrid on this computer: coordinator, exporters, places, as processes."""
+"""A lab of labgrid on the host: coordinator, exporters, places, as processes."""
+
+from __future__ import annotations
 
 import contextlib
 import os
 import re
 import subprocess
 import time
+from collections.abc import Mapping
+from pathlib import Path
 
 import yaml
 
 PACKAGES = ("labgrid==26.0.1", "pytest==8.4.2")
 START_S = 60
+Resource = Mapping[str, str | int]  # what an exporter's file says of it
 
 
 class Lab:
     """A coordinator at 127.0.0.1, and what belongs to it."""
 
-    def __init__(self, folder, programs):
+    def __init__(self, folder: Path, programs: Path) -> None:
         self.folder = folder
         self.programs = programs  # folder of labgrid's
-        self.exporters = {}
+        self.exporters: dict[str, subprocess.Popen[bytes]] = {}
         folder.mkdir(parents=True, exist_ok=True)
         self.log = folder / "coordinator.txt"
         self.coordinator = self._start(
@@ -27,7 +32,7 @@ class Lab:
         port = self._wait(self.log, r"listening on 127\.0\.0\.1:(\d+)")[1]
         self.address = f"127.0.0.1:{port}"
 
-    def export(self, name, resources):
+    def export(self, name: str, resources: Mapping[str, Resource]) -> None:
         """An exporter of `resources`, a group `desk` of name: {cls: .., ..}."""
         config = self.folder / f"{name}.yaml"
         config.write_text(yaml.safe_dump({"desk": resources}))
@@ -41,14 +46,20 @@ class Lab:
             time.sleep(0.1)
         raise AssertionError(log.read_text())
 
-    def place(self, name, exporter, **tags):
+    def place(self, name: str, exporter: str, **tags: str) -> None:
         self.client("create", name_of=name)
         self.client("add-match", f"{exporter}/desk/*/*", name_of=name)
         if tags:
             words = [f"{key}={value}" for key, value in tags.items()]
             self.client("set-tags", *words, name_of=name)
 
-    def client(self, *words, name_of, check=True, user=None):
+    def client(
+        self,
+        *words: str,
+        name_of: str | None,
+        check: bool = True,
+        user: str | None = None,
+    ) -> str:
         """What labgrid-client prints."""
         place = ["-p", name_of] if name_of else []
         done = subprocess.run(
@@ -62,29 +73,32 @@ class Lab:
         assert done.returncode == 0 or not check, done.stderr
         return done.stdout
 
-    def environment(self, user=None):
+    def environment(self, user: str | None = None) -> dict[str, str]:
         variables = {k: v for k, v in os.environ.items() if not k.startswith("LG_")}
         variables["LG_COORDINATOR"] = self.address
         variables["PATH"] = f"{self.programs}:{variables['PATH']}"
         return variables | ({"LG_USERNAME": user} if user else {})
 
-    def holder(self, name):
+    def holder(self, name: str) -> str | None:
         """Who has the place."""
         shown = self.client("show", name_of=name)
-        holder = re.search(r"acquired: (.*)", shown)[1]
-        return None if holder == "None" else holder
+        holder = re.search(r"acquired: (.*)", shown)
+        assert holder is not None, shown
+        return None if holder[1] == "None" else holder[1]
 
-    def wait_for_holder(self, name, is_held, seconds=120):
+    def wait_for_holder(self, name: str, is_held: bool, seconds: float = 120) -> None:
         deadline = time.monotonic() + seconds
         while (self.holder(name) is not None) != is_held:
             assert time.monotonic() < deadline, f"{name}: {self.holder(name)}"
             time.sleep(0.3)
 
-    def close(self):
+    def close(self) -> None:
         for process in (*self.exporters.values(), self.coordinator):
             stop(process)
 
-    def _start(self, log, program, *words):
+    def _start(
+        self, log: Path, program: str, *words: object
+    ) -> subprocess.Popen[bytes]:
         with log.open("wb") as file:
             return subprocess.Popen(
                 [self.programs / program, *map(str, words)],
@@ -95,7 +109,7 @@ class Lab:
                 env={**os.environ, "PYTHONUNBUFFERED": "1"},
             )
 
-    def _wait(self, log, pattern):
+    def _wait(self, log: Path, pattern: str) -> re.Match[str]:
         deadline = time.monotonic() + START_S
         while time.monotonic() < deadline:
             if match := re.search(pattern, log.read_text(errors="replace")):
@@ -104,7 +118,7 @@ class Lab:
         raise AssertionError(log.read_text(errors="replace"))
 
 
-def stop(process):
+def stop(process: subprocess.Popen[bytes]) -> None:
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(5)
@@ -113,7 +127,7 @@ def stop(process):
         process.wait()
 
 
-def serial_port(number, protocol="raw"):
+def serial_port(number: int, protocol: str = "raw") -> Resource:
     """A resource: a serial port that something else serves."""
     return {
         "cls": "NetworkSerialPort",
@@ -124,10 +138,11 @@ def serial_port(number, protocol="raw"):
     }
 
 
-def probe():
+def probe() -> Resource:
     """A resource: a debug probe on USB at 127.0.0.1."""
-    usb = {"busnum": 1, "devnum": 2, "path": "1-1", "vendor_id": 1, "model_id": 2}
-    return {"cls": "NetworkUSBDebugger", "host": "127.0.0.1", **usb}
+    place: Resource = {"busnum": 1, "devnum": 2, "path": "1-1"}
+    product: Resource = {"vendor_id": 1, "model_id": 2}
+    return {"cls": "NetworkUSBDebugger", "host": "127.0.0.1", **place, **product}
 
 
 # In place of ssh to the exporter: this host's shell, as labgrid calls it.
@@ -148,7 +163,7 @@ exec sh -c "$*"
 """
 
 
-def stand_in_for_ssh(folder):
+def stand_in_for_ssh(folder: Path) -> Path:
     """A folder with an `ssh` that runs commands here."""
     folder.mkdir(exist_ok=True)
     script = folder / "ssh"

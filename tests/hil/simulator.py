@@ -1,5 +1,7 @@
 """A board that exists in QEMU only, with empty flash, a probe, and a board file."""
 
+from __future__ import annotations
+
 import contextlib
 import pathlib
 import random
@@ -8,6 +10,8 @@ import struct
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from typing import Protocol
 
 from faults import Cut, Proxy
 from simprobe import algorithm
@@ -48,12 +52,18 @@ FLAGS += ["-Wextra", "-Werror", "-Ttext=8", "-Wl,--build-id=none,-e,0"]
 FLAGS += ["-Wl,--section-start=.vectors=0"]
 
 
-def free_port():
+def free_port() -> int:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+        port: int = server.getsockname()[1]
+    return port
 
 
-def board_file(folder, cpuid=CPUID, console="semihosting", load="image"):
+def board_file(
+    folder: pathlib.Path,
+    cpuid: int = CPUID,
+    console: str = "semihosting",
+    load: str = "image",
+) -> pathlib.Path:
     """The board's description, and what pyOCD needs for it."""
     algorithm.user_script(folder, FLASH)
     path = folder / "simulated.yaml"
@@ -63,7 +73,7 @@ def board_file(folder, cpuid=CPUID, console="semihosting", load="image"):
     return path
 
 
-def firmware(folder, words=5000):
+def firmware(folder: pathlib.Path, words: int = 5000) -> pathlib.Path:
     """A small program with so many words of data: six sectors; its ELF file."""
     filler = folder / "filler.bin"
     content = random.Random(0).randbytes(4 * words)
@@ -72,21 +82,21 @@ def firmware(folder, words=5000):
     for word in struct.unpack(f"<{words}I", content):
         value = (value * 31 + word) & 0xFFFF_FFFF
     flags = [*FLAGS, f'-DFILLER="{filler}"', f"-DHASH={value:#x}u"]
-    made = folder / "firmware.elf"
+    program = folder / "firmware.elf"
     source = HERE / "firmware.c"
-    subprocess.run(["arm-none-eabi-gcc", *flags, source, "-o", made], check=True)
-    return made
+    subprocess.run(["arm-none-eabi-gcc", *flags, source, "-o", program], check=True)
+    return program
 
 
-def dfu_device(folder):
+def dfu_device(folder: pathlib.Path) -> pathlib.Path:
     """The library that gives dfu-util a device."""
-    made = folder / "usb.so"
+    library = folder / "usb.so"
     words = ["cc", "-shared", "-fPIC", "-O1", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run([*words, HERE / "simdfu" / "usb.c", "-o", made], check=True)
-    return made
+    subprocess.run([*words, HERE / "simdfu" / "usb.c", "-o", library], check=True)
+    return library
 
 
-def connect(port):
+def connect(port: int) -> Stub:
     for _ in range(1200):
         with contextlib.suppress(OSError):
             return Stub("127.0.0.1", port)
@@ -102,11 +112,17 @@ class Simulation:
     """
 
     def __init__(
-        self, folder, kind, options=(), content=b"", cut=None, machine="mps2-an386"
-    ):
+        self,
+        folder: pathlib.Path,
+        kind: str,
+        options: Sequence[str] = (),
+        content: bytes = b"",
+        cut: int | None = None,
+        machine: str = "mps2-an386",
+    ) -> None:
         self.log = folder / "console.txt"
         self.folder = folder
-        self.probe_process = None
+        self.probe_process: subprocess.Popen[str] | None = None
         self.port = free_port()
         uart = free_port()
         self.uart = f"socket://127.0.0.1:{uart}"
@@ -132,11 +148,13 @@ class Simulation:
         self.probe_process = subprocess.Popen(
             words, cwd=HERE, stdout=subprocess.PIPE, text=True
         )
+        assert self.probe_process.stdout is not None
         served = self.probe_process.stdout.readline().strip()
         self.probe = f"remote:127.0.0.1:{served}" if kind == "pyocd" else served
 
-    def _park(self, flash, content):
-        """Fill the flash; the CPU waits in RAM, for QEMU ends when it runs nothing."""
+    def _park(self, flash: int, content: bytes) -> None:
+        """Fill the flash; the CPU waits in RAM, because QEMU ends when it runs
+        nothing."""
         stub = connect(self.port)
         stub.write(flash, content or struct.pack("<II", RAM + 0x1000, RAM | 1))
         stub.write(RAM, B_SELF)
@@ -144,22 +162,22 @@ class Simulation:
         stub.set_register(XPSR, 1 << 24)
         stub.close()
 
-    def _cut(self):
+    def _cut(self) -> None:
         command = b"stop\npmemsave 0 %d left.bin\nquit\n" % 65536
         self.qemu.communicate(command, timeout=20)
 
     @property
-    def left(self):
+    def left(self) -> bytes:
         return (self.folder / "left.bin").read_bytes()
 
-    def reset(self):
+    def reset(self) -> None:
         """What the button does."""
         stub = connect(self.port)
         stub.reset(0)
         stub.resume()
         stub.close()
 
-    def printed(self, text, seconds=60):
+    def printed(self, text: str, seconds: float = 60) -> bool:
         """Whether the firmware prints `text` in time."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -168,8 +186,21 @@ class Simulation:
             time.sleep(0.05)
         return False
 
-    def close(self):
+    def close(self) -> None:
         for process in (self.probe_process, self.qemu):
             if process is not None:
                 process.kill()
                 process.wait()
+
+
+class Simulate(Protocol):
+    """Starts a simulation, which ends with the test."""
+
+    def __call__(
+        self,
+        kind: str,
+        *options: str,
+        content: bytes = b"",
+        cut: int | None = None,
+        machine: str = "mps2-an386",
+    ) -> Simulation: ...

@@ -4,12 +4,15 @@ QEMU's AN500 has a Cortex-M7 and memory at the addresses of an i.MX RT1060: its 
 DTCM and OCRAM. The boot ROM is this file, by the words of the reference manual.
 """
 
+from __future__ import annotations
+
 import struct
+from pathlib import Path
 
 import pytest
 from rp2040 import crc32_of_boot_rom
-from simprobe.gdbstub import PC, SP, XPSR
-from simulator import connect
+from simprobe.gdbstub import PC, SP, XPSR, Stub
+from simulator import Simulate, connect
 
 from ember import boards, cli, paths
 from ember.firmware import build
@@ -21,13 +24,16 @@ EVK = "mimxrt1060-evk"
 FLEXSPI, TABLE = 0x6000_0000, 0x6000_1000
 
 
-def words(stub, address, count):
-    return struct.unpack(f"<{count}I", stub.read(address, 4 * count))
+def words(stub: Stub, address: int, count: int) -> tuple[int, ...]:
+    data = stub.read(address, 4 * count)
+    assert data is not None
+    return struct.unpack(f"<{count}I", data)
 
 
-def boot_imxrt(stub):
+def boot_imxrt(stub: Stub) -> None:
     """Configure the flash, find the image, start it."""
     configuration = stub.read(FLEXSPI, 512)
+    assert configuration is not None
     assert configuration[:4] == b"FCFB"
     assert configuration[7] == ord("V")
     (size,) = struct.unpack_from("<I", configuration, 0x50)
@@ -44,7 +50,12 @@ def boot_imxrt(stub):
     stub.resume()
 
 
-def test_a_probe_writes_an_image_for_an_rt1060(simulate, tmp_path, monkeypatch, capsys):
+def test_a_probe_writes_an_image_for_an_rt1060(
+    simulate: Simulate,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     simulation = simulate("gdb", machine="mps2-an500")
     command = ["flash", str(DIGITS), "--board", EVK, "--method", "gdb"]
@@ -53,7 +64,9 @@ def test_a_probe_writes_an_image_for_an_rt1060(simulate, tmp_path, monkeypatch, 
     assert simulation.printed("ember: success")
 
 
-def test_an_rt1060_finds_the_image_and_runs_it(simulate, tmp_path):
+def test_an_rt1060_finds_the_image_and_runs_it(
+    simulate: Simulate, tmp_path: Path
+) -> None:
     built = build(DIGITS, EVK, out=tmp_path)
     content = built.firmware.with_suffix(".bin").read_bytes()
     simulation = simulate("gdb", machine="mps2-an500", content=content)
@@ -69,20 +82,22 @@ def test_an_rt1060_finds_the_image_and_runs_it(simulate, tmp_path):
 class Drive:
     """The drive of an RP2040's boot ROM."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: Path) -> None:
         folder.mkdir()
         (folder / "INFO_UF2.TXT").write_text("Model: x\r\nBoard-ID: RPI-RP2\r\n")
         self.folder = folder
 
     @property
-    def flash(self):
+    def flash(self) -> dict[int, bytes]:
         parts, family = uf2.unpack((self.folder / "firmware.uf2").read_bytes())
         assert family == 0xE48BFF56
         assert all(part.address % 256 == len(part.data) % 256 == 0 for part in parts)
         return {part.address: part.data for part in parts}
 
 
-def test_an_rp2040_finds_a_second_stage_in_the_file_on_its_drive(tmp_path, monkeypatch):
+def test_an_rp2040_finds_a_second_stage_in_the_file_on_its_drive(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     drive = Drive(tmp_path / "drive")
     command = ["flash", str(DIGITS), "--board", "rpi-pico", "--method", "uf2"]

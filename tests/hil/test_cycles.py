@@ -1,10 +1,13 @@
 """Cycles that a board counts itself, over the serial lines of emulated boards.
 
-What an emulator's counter shows depends on the computer: only that it counts is looked
-at.
+What an emulator's counter shows depends on the host: only that it counts is checked.
 """
 
+from __future__ import annotations
+
 import math
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from committed_cases import path_of
@@ -12,16 +15,19 @@ from html_pages import Page, needs_nothing
 from lines import board
 
 from ember import cli
+from ember.boards import Board
 from ember.cases import batch
 from ember.cli.reports.pages import profile as profile_page
 from ember.errors import SdkError
 from ember.files import etdump
+from ember.files.etdump import LoggedTensor
 from ember.hil import line
 from ember.hil.line import EmulatedLine
 from ember.run import counted, profile
 from ember.run.etdump import DumpFiles
 from ember.run.once import Order
 from ember.run.views import timeline
+from ember.toolchain.emulator import RunResult
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
@@ -31,49 +37,54 @@ BOARDS = ("microbit", "mps2-an386", "mps3-an547", "qemu-a64")
 
 
 @pytest.mark.parametrize("name", BOARDS)
-def test_every_node_is_counted(name):
+def test_every_node_is_counted(name: str) -> None:
     board(name)
     order = Order(model=CASE, board=name, timeout=60)
-    found = counted.on_line(order, EmulatedLine()).profile()
-    assert (found.unit, found.board) == ("cycles", name)
-    assert len(found.nodes) > 3
+    profiled = counted.on_line(order, EmulatedLine()).profile()
+    assert (profiled.unit, profiled.board) == ("cycles", name)
+    assert len(profiled.nodes) > 3
     # Memory that a node declares as scratch costs less than SysTick can tell.
-    counted_rows = [row for row in found.nodes if row.name != "ember::scratch.out"]
+    counted_rows = [row for row in profiled.nodes if row.name != "ember::scratch.out"]
     assert all(row.instructions > 0 for row in counted_rows)
-    assert sum(row.instructions for row in found.nodes) <= found.execute
-    assert sum(row.share for row in found.operators) == pytest.approx(1)
+    assert sum(row.instructions for row in profiled.nodes) <= profiled.execute
+    assert sum(row.share for row in profiled.operators) == pytest.approx(1)
     # The board's runner placed the tensors: only offsets are known.
-    assert {memory["address"] for memory in found.details["memories"]} == {None}
-    text = profile_page.of(profile.to_json(found))
+    assert profiled.details is not None
+    assert {memory["address"] for memory in profiled.details["memories"]} == {None}
+    text = profile_page.of(profile.to_json(profiled))
     assert needs_nothing(text)
     nodes = Page(text).tables[1]
-    assert nodes.column("cycles") == [f"{row.instructions:,}" for row in found.nodes]
-    slices = [e for e in timeline.trace(found)["traceEvents"] if e["ph"] == "X"]
-    assert slices[0]["dur"] == found.execute
+    assert nodes.column("cycles") == [f"{row.instructions:,}" for row in profiled.nodes]
+    slices = [e for e in timeline.trace(profiled)["traceEvents"] if e["ph"] == "X"]
+    assert slices[0]["dur"] == profiled.execute
     assert [e["args"]["node"] for e in slices[1:]] == sorted(
-        row.nodes[0] for row in found.nodes
+        row.nodes[0] for row in profiled.nodes
     )
 
 
 @pytest.mark.parametrize("name", ["mps2-an386"])
-def test_an_etdump_over_the_line(name, tmp_path):
+def test_an_etdump_over_the_line(name: str, tmp_path: Path) -> None:
     board(name)
     order = Order(model=CASE, board=name, timeout=60)
-    found = counted.on_line(order, EmulatedLine())
+    execution = counted.on_line(order, EmulatedLine())
     asked = DumpFiles(tmp_path / "run.etdp", tmp_path / "values.bin")
-    asked.write_counted(order, found, EmulatedLine())
+    asked.write_counted(order, execution, EmulatedLine())
+    assert asked.dump is not None and asked.values is not None
     (run,) = etdump.from_bytes(asked.dump.read_bytes(), "run.etdp").runs
     timed = {
         event.timed.where.instruction: event.timed.end - event.timed.begin
         for event in run.events
         if event.timed and not event.timed.name.startswith("native_call_")
     }
-    costs = {node.index: node.instructions for node in found.nodes if node.executions}
-    assert timed == costs | {-1: found.cycles}
+    costs = {
+        node.index: node.instructions for node in execution.nodes if node.executions
+    }
+    assert timed == costs | {-1: execution.cycles}
     logged = [event.logged for event in run.events if event.logged]
     assert {each.where.instruction for each in logged} == set(costs) | {-1}
     # What the last instruction wrote is the output.
     *_, last, output = (each.entry for each in logged)
+    assert isinstance(last, LoggedTensor) and isinstance(output, LoggedTensor)
     content = asked.values.read_bytes()
     size = 4 * math.prod(output.sizes)
     assert output.sizes == last.sizes
@@ -86,31 +97,37 @@ class Answers:
     """A line behind which another runner is; an ember.hil.line.Line."""
 
     needs_firmware = True
+    takes_files = False
+    is_flashed = False
     options = ""
 
-    def __init__(self, change):
+    def __init__(self, change: Callable[[bytes], bytes]) -> None:
         self.change = change
 
-    def run(self, board, firmware, stream, limit_s):
+    def run(
+        self, board: Board, firmware: Path | None, stream: bytes, limit_s: float
+    ) -> tuple[RunResult, bytes]:
+        assert firmware is not None
         with line.started_emulator(board, firmware) as running:
             return line.talk(running.wire, self.change(stream), limit_s)
 
 
-def as_an_older_one_reads(stream):
+def as_an_older_one_reads(stream: bytes) -> bytes:
     """Without the flag TIMED, which it does not know."""
     at = stream.index(b"\2\0\0\0", 24) + 8 + 4
     return stream[:at] + b"\0" + stream[at + 1 :]
 
 
-def test_an_older_runner_is_told(capsys):
+def test_an_older_runner_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     board("mps2-an386")
     order = Order(model=CASE, board="mps2-an386", timeout=60)
     with pytest.raises(SdkError, match="does not count cycles") as error:
         counted.on_line(order, Answers(as_an_older_one_reads))
+    assert error.value.hint is not None
     assert "flash it again" in error.value.hint
 
 
-def test_options_of_what_is_flashed_already(capsys):
+def test_options_of_what_is_flashed_already(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["profile", str(CASE), "--board", "mps2-an386", "--port", "socket://x:1"]
     for option in ("--cycles", "--prepared", "--optimize=size", "--out=x"):
         assert cli.main([*words, option]) in (1, 2)
@@ -119,7 +136,7 @@ def test_options_of_what_is_flashed_already(capsys):
     assert "--baud needs --port" in capsys.readouterr().err
 
 
-def test_torn_cycles_are_refused():
+def test_torn_cycles_are_refused() -> None:
     hello = b"\1\0\0\0\20\0\0\0" + batch.VERSION.to_bytes(4, "little") + bytes(12)
     cycles = (8).to_bytes(4, "little") + (16).to_bytes(4, "little")
     body = b"".join(x.to_bytes(4, "little") for x in (0, 0, 9, 3))

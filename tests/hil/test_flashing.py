@@ -4,14 +4,17 @@ gdb and OpenOCD are Debian's, pyOCD is PyPI's; the probe is tests/hil/simprobe, 
 and its flash are QEMU's.
 """
 
+from __future__ import annotations
+
 import shutil
 import struct
 import subprocess
+from pathlib import Path
 
 import pytest
 import simulator
 from committed_cases import path_of
-from simulator import board_file, connect
+from simulator import Simulate, Simulation, board_file, connect
 
 from ember import boards, cli, paths
 from ember.flash import plans, probes
@@ -24,12 +27,12 @@ DIGITS = ROOT / "examples" / "models" / "digits" / "digits.pte"
 
 
 @pytest.fixture(scope="module")
-def firmware(tmp_path_factory):
+def firmware(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return simulator.firmware(tmp_path_factory.mktemp("firmware"))
 
 
 @pytest.fixture(scope="module")
-def another(firmware, content):
+def another(firmware: Path, content: bytes) -> Path:
     """The same with one wrong bit, in the middle of what is flashed."""
     data, half = bytearray(firmware.read_bytes()), len(content) // 2
     data[data.index(content[half : half + 64])] ^= 0x10
@@ -39,24 +42,32 @@ def another(firmware, content):
 
 
 @pytest.fixture(scope="module")
-def content(firmware, board):
+def content(firmware: Path, board: Path) -> bytes:
     """What the flash holds afterwards."""
     (block,) = plans.read_image(firmware, boards.load(str(board))).blocks
     return block.data
 
 
 @pytest.fixture(scope="module")
-def board(tmp_path_factory):
+def board(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return board_file(tmp_path_factory.mktemp("board"))
 
 
-def flash(firmware, board, kind, probe, *options):
+def flash(
+    firmware: Path, board: Path | str, kind: str, probe: Path | str, *options: str
+) -> int:
     words = ["flash", str(firmware), "--board", str(board), "--method", kind]
     return cli.main([*words, "--probe", str(probe), *options])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_firmware_is_written_and_runs(kind, simulate, firmware, board, capsys):
+def test_firmware_is_written_and_runs(
+    kind: str,
+    simulate: Simulate,
+    firmware: Path,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     simulation = simulate(kind)
     assert flash(firmware, board, kind, simulation.probe) == 0
     assert "written and read back" in capsys.readouterr().out
@@ -64,7 +75,13 @@ def test_firmware_is_written_and_runs(kind, simulate, firmware, board, capsys):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_firmware_does_not_verify(kind, simulate, firmware, board, capsys):
+def test_another_firmware_does_not_verify(
+    kind: str,
+    simulate: Simulate,
+    firmware: Path,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     simulation = simulate(kind, content=b"\xff" * 64 * 1024)
     assert flash(firmware, board, kind, simulation.probe, "--verify-only") == 1
     said = capsys.readouterr().err
@@ -72,7 +89,14 @@ def test_another_firmware_does_not_verify(kind, simulate, firmware, board, capsy
     assert "0xff, not" in said
 
 
-def test_one_wrong_byte_is_named(simulate, another, firmware, content, board, capsys):
+def test_one_wrong_byte_is_named(
+    simulate: Simulate,
+    another: Path,
+    firmware: Path,
+    content: bytes,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     simulation = simulate("openocd", content=content)
     probe = simulation.probe
     assert flash(firmware, board, "openocd", probe, "--verify-only") == 0
@@ -81,7 +105,9 @@ def test_one_wrong_byte_is_named(simulate, another, firmware, content, board, ca
     assert "verify failed: 1 of" in capsys.readouterr().err
 
 
-def test_a_bit_that_cannot_be_written_is_found(simulate, firmware, board, capsys):
+def test_a_bit_that_cannot_be_written_is_found(
+    simulate: Simulate, firmware: Path, board: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     simulation = simulate("pyocd", "--stuck", "0x1234")
     assert flash(firmware, board, "pyocd", simulation.probe) == 1
     assert "verify failed: 1 of" in (said := capsys.readouterr().err)
@@ -89,7 +115,13 @@ def test_a_bit_that_cannot_be_written_is_found(simulate, firmware, board, capsys
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_another_chip_is_left_alone(kind, simulate, firmware, tmp_path, capsys):
+def test_another_chip_is_left_alone(
+    kind: str,
+    simulate: Simulate,
+    firmware: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     simulation = simulate(kind)
     board = board_file(tmp_path, cpuid=0x411F_C271)
     assert flash(firmware, board, kind, simulation.probe) == 1
@@ -97,7 +129,9 @@ def test_another_chip_is_left_alone(kind, simulate, firmware, tmp_path, capsys):
     assert not simulation.printed(RUNS, seconds=0.5)
 
 
-def test_openocd_erases_and_programs_by_its_driver(simulate, tmp_path, capsys):
+def test_openocd_erases_and_programs_by_its_driver(
+    simulate: Simulate, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Its driver of Nordic's flash, word by word: none of its code runs in the RAM."""
     small = simulator.firmware(tmp_path, words=1200)
     board = board_file(tmp_path, load="program")
@@ -107,7 +141,9 @@ def test_openocd_erases_and_programs_by_its_driver(simulate, tmp_path, capsys):
     assert simulation.printed(RUNS)
 
 
-def test_a_locked_chip_is_told(simulate, firmware, capsys):
+def test_a_locked_chip_is_told(
+    simulate: Simulate, firmware: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     simulation = simulate("pyocd", "--locked")
     assert flash(firmware, "nrf52840-dk", "pyocd", simulation.probe) == 1
     said = capsys.readouterr().err
@@ -124,7 +160,14 @@ def test_a_locked_chip_is_told(simulate, firmware, capsys):
         ("openocd", "1", "no debug probe is connected"),
     ],
 )
-def test_no_probe(kind, probe, said, firmware, board, capsys):
+def test_no_probe(
+    kind: str,
+    probe: str,
+    said: str,
+    firmware: Path,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     if probes.PROGRAMS[kind].find() is None:
         pytest.skip(f"needs {kind}")
     assert flash(firmware, board, kind, probe) == 1
@@ -137,8 +180,13 @@ HALF = {"gdb": 24_000, "pyocd": 30_000, "openocd": 60_000}
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_power_cut_in_the_middle_and_a_second_try(
-    kind, simulate, firmware, content, board, capsys
-):
+    kind: str,
+    simulate: Simulate,
+    firmware: Path,
+    content: bytes,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     cut = simulate(kind, cut=HALF[kind])
     assert flash(firmware, board, kind, cut.probe) == 1
     said = capsys.readouterr().err
@@ -157,7 +205,14 @@ PAGES = {"gdb": (2_300, 50_000), "pyocd": (1_500, 60_000), "openocd": (4_700, 12
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_power_cut_at_every_page(kind, simulate, firmware, content, board, capsys):
+def test_a_power_cut_at_every_page(
+    kind: str,
+    simulate: Simulate,
+    firmware: Path,
+    content: bytes,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     page, whole = PAGES[kind]
     held = []
     for cut_at in range(page, whole, page):
@@ -183,14 +238,15 @@ def test_a_power_cut_at_every_page(kind, simulate, firmware, content, board, cap
 class BootLoader:
     """A drive, and what reads the files on it: by the words of UF2's specification."""
 
-    def __init__(self, folder, simulation):
+    def __init__(self, folder: Path, simulation: Simulation | None) -> None:
         folder.mkdir()
         (folder / "INFO_UF2.TXT").write_text("Model: QEMU\r\nBoard-ID: SIMULATED\r\n")
         self.folder = folder
         self.simulation = simulation
 
-    def write(self, share=1.0):
+    def write(self, share: float = 1.0) -> None:
         """Write the file's first blocks, and start when they are all."""
+        assert self.simulation is not None
         data = (self.folder / "firmware.uf2").read_bytes()
         records = [data[at : at + 512] for at in range(0, len(data), 512)]
         stub = connect(self.simulation.port)
@@ -205,7 +261,13 @@ class BootLoader:
             self.simulation.reset()
 
 
-def test_a_uf2_file_is_written_and_runs(simulate, firmware, board, tmp_path, capsys):
+def test_a_uf2_file_is_written_and_runs(
+    simulate: Simulate,
+    firmware: Path,
+    board: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     simulation = simulate("gdb")
     loader = BootLoader(tmp_path / "drive", simulation)
     assert flash(firmware, board, "uf2", loader.folder) == 0
@@ -216,7 +278,9 @@ def test_a_uf2_file_is_written_and_runs(simulate, firmware, board, tmp_path, cap
     assert simulation.printed(RUNS)
 
 
-def test_a_uf2_drive_that_goes_away(firmware, board, tmp_path, capsys):
+def test_a_uf2_drive_that_goes_away(
+    firmware: Path, board: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     loader = BootLoader(tmp_path / "drive", None)
     (loader.folder / "firmware.uf2").symlink_to("/dev/full")
     assert flash(firmware, board, "uf2", loader.folder) == 1
@@ -231,14 +295,16 @@ def test_a_uf2_drive_that_goes_away(firmware, board, tmp_path, capsys):
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return simulator.dfu_device(tmp_path_factory.mktemp("usb"))
 
 
 class Device:
     """What tests/hil/simdfu puts on the bus of every dfu-util that is started."""
 
-    def __init__(self, folder, library, monkeypatch):
+    def __init__(
+        self, folder: Path, library: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         if probes.PROGRAMS["dfu-util"].find() is None:
             pytest.skip("needs dfu-util")
         self.flash = folder / "flash.bin"
@@ -251,11 +317,18 @@ class Device:
 
 
 @pytest.fixture
-def device(tmp_path, library, monkeypatch):
+def device(tmp_path: Path, library: Path, monkeypatch: pytest.MonkeyPatch) -> Device:
     return Device(tmp_path, library, monkeypatch)
 
 
-def test_dfu_writes_and_starts(device, simulate, firmware, content, board, capsys):
+def test_dfu_writes_and_starts(
+    device: Device,
+    simulate: Simulate,
+    firmware: Path,
+    content: bytes,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     assert flash(firmware, board, "dfu-util", "SIMULATED") == 0
     assert "written and read back" in capsys.readouterr().out
     written = device.flash.read_bytes()
@@ -268,13 +341,17 @@ def test_dfu_writes_and_starts(device, simulate, firmware, content, board, capsy
     assert simulation.printed(RUNS)
 
 
-def test_a_dfu_device_is_listed(device, capsys):
+def test_a_dfu_device_is_listed(
+    device: Device, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert cli.main(["probes"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "boot loader SIMULATED 0483:df11 @Flash" in said
 
 
-def test_dfu_finds_what_is_wrong(device, firmware, board, capsys):
+def test_dfu_finds_what_is_wrong(
+    device: Device, firmware: Path, board: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     probe = "SIMULATED"
     assert flash(firmware, board, "dfu-util", probe, "--verify-only") == 1
     assert "verify failed" in capsys.readouterr().err
@@ -286,7 +363,13 @@ def test_dfu_finds_what_is_wrong(device, firmware, board, capsys):
     assert "no matching boot loader is connected" in capsys.readouterr().err
 
 
-def test_a_dfu_device_that_goes_away(device, firmware, content, board, capsys):
+def test_a_dfu_device_that_goes_away(
+    device: Device,
+    firmware: Path,
+    content: bytes,
+    board: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     device.environment.setenv("SIMDFU_CUT", "90")
     assert flash(firmware, board, "dfu-util", "SIMULATED") == 1
     assert "or the chip was lost" in capsys.readouterr().err
@@ -300,14 +383,18 @@ def test_a_dfu_device_that_goes_away(device, firmware, content, board, capsys):
 
 
 @pytest.fixture(scope="module")
-def speaking(tmp_path_factory):
+def speaking(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The board with its console on the serial port."""
     return board_file(tmp_path_factory.mktemp("speaking"), console="uart")
 
 
 def test_a_model_is_built_and_its_console_shown(
-    simulate, speaking, tmp_path, monkeypatch, capsys
-):
+    simulate: Simulate,
+    speaking: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     simulation = simulate("gdb")
     words = ["--monitor", "--port", simulation.uart]
@@ -315,7 +402,9 @@ def test_a_model_is_built_and_its_console_shown(
     assert capsys.readouterr().out.endswith("ember: success\n\nEMBER EXIT 0\n")
 
 
-def test_a_board_one_can_buy(simulate, tmp_path, monkeypatch):
+def test_a_board_one_can_buy(
+    simulate: Simulate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """QEMU's Netduino Plus 2 begins with empty flash; the board's own file is used."""
     monkeypatch.chdir(tmp_path)
     simulation = simulate("gdb", machine="netduinoplus2")
@@ -323,7 +412,9 @@ def test_a_board_one_can_buy(simulate, tmp_path, monkeypatch):
     assert simulation.printed("ember: success")
 
 
-def test_the_runner_is_flashed_and_runs_cases(simulate, speaking, capsys):
+def test_the_runner_is_flashed_and_runs_cases(
+    simulate: Simulate, speaking: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     simulation = simulate("gdb")
     case = path_of("op_add")
     words = ["--runner", "--method", "gdb", "--probe", simulation.probe]
@@ -333,7 +424,13 @@ def test_the_runner_is_flashed_and_runs_cases(simulate, speaking, capsys):
     assert "1 passed, 0 failed" in capsys.readouterr().out
 
 
-def test_a_console_that_is_not_there(simulate, firmware, board, speaking, capsys):
+def test_a_console_that_is_not_there(
+    simulate: Simulate,
+    firmware: Path,
+    board: Path,
+    speaking: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     simulation = simulate("gdb")
     words = ["gdb", simulation.probe, "--monitor", "--port"]
     assert flash(firmware, board, *words, simulation.uart) == 1
@@ -346,10 +443,14 @@ def test_a_console_that_is_not_there(simulate, firmware, board, speaking, capsys
 # ---- gdb -----------------------------------------------------------------------------
 
 
-def test_gdb_finds_all_sections_the_same(simulate, firmware, board):
+def test_gdb_finds_all_sections_the_same(
+    simulate: Simulate, firmware: Path, board: Path
+) -> None:
     """gdb's own check of what ember flash wrote: each section by its CRC."""
     simulation = simulate("gdb")
-    words = [shutil.which("gdb-multiarch"), "-nx", "-batch", str(firmware)]
+    gdb = shutil.which("gdb-multiarch")
+    assert gdb is not None
+    words = [gdb, "-nx", "-batch", str(firmware)]
     for command in (
         f"target remote {simulation.probe}",
         "load",

@@ -1,9 +1,12 @@
 """Frames that no runner sends: one sentence that names them, in bounded time."""
 
+from __future__ import annotations
+
 import random
 import struct
 import time
 import tracemalloc
+from collections.abc import Callable, Iterable
 
 import pytest
 
@@ -17,10 +20,17 @@ PAYLOAD, WINDOW = 512, 4096
 HELLO = struct.pack("<HHI", 1, PAYLOAD, WINDOW)
 MOST = 2**32 - 1
 EARLY = bytes(WINDOW // 256)
+Answer = Callable[[int], bytes]  # of a session: what comes over the wire
 CHUNKS = [b"x" * 700, b"y" * 5000, b"z" * 40]
 
 
-def state(limit=WINDOW, sent=0, damaged=0, answered=0, early=EARLY):
+def state(
+    limit: int = WINDOW,
+    sent: int = 0,
+    damaged: int = 0,
+    answered: int = 0,
+    early: bytes = EARLY,
+) -> bytes:
     return struct.pack("<IIHH", limit, sent, damaged, answered) + early
 
 
@@ -30,33 +40,39 @@ class Script:
     name = "/dev/ttyX"
     byte_seconds = 0.0
 
-    def __init__(self, hello, answers):
-        self.session = None
+    def __init__(self, hello: bytes, answers: Iterable[Answer]) -> None:
+        self.session: int | None = None
         self._hello = hello
-        self._answers = list(answers)
+        self._answers: list[bytes | Answer] = list(answers)
         self._reader = frames.Reader()
 
-    def write(self, data):
+    def write(self, data: bytes) -> None:
         for frame in self._reader.feed(data):
             if frame.type == frames.CONNECT and self.session is None:
                 self.session = frame.session
                 hello = LinkFrame(frames.CONNECTED, frame.session, 0, self._hello)
                 self._answers.insert(0, frames.encode(hello))
 
-    def read(self, timeout_s):
+    def read(self, timeout_s: float) -> bytes:
         if not self._answers:
             raise WireGoneError("unplugged")
         answer = self._answers.pop(0)
-        return answer if isinstance(answer, bytes) else answer(self.session)
+        if isinstance(answer, bytes):
+            return answer
+        assert self.session is not None
+        return answer(self.session)
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
-def frame(kind, offset=0, payload=b"", flags=0):
+def frame(kind: int, offset: int = 0, payload: bytes = b"", flags: int = 0) -> Answer:
     return lambda session: frames.encode(
         LinkFrame(kind, session, offset, payload, flags)
     )
 
 
-def talk(*answers, hello=HELLO):
+def talk(*answers: Answer, hello: bytes = HELLO) -> Ended:
     link = Link(Script(hello, answers))
     link.connect(1)
     return link.run(CHUNKS, 0.2)
@@ -76,7 +92,7 @@ def talk(*answers, hello=HELLO):
         (struct.pack("<HHI", 7, 0, 0), "uses version 7 of the link"),
     ],
 )
-def test_the_first_answer(hello, sentence):
+def test_the_first_answer(hello: bytes, sentence: str) -> None:
     with pytest.raises(SdkError, match=sentence):
         talk(hello=hello)
 
@@ -102,24 +118,24 @@ def test_the_first_answer(hello, sentence):
         (frame(frames.CONNECT), "type 1, which no runner sends"),
     ],
 )
-def test_fields(sent, sentence):
+def test_fields(sent: Answer, sentence: str) -> None:
     with pytest.raises(SdkError, match=sentence):
         talk(sent)
 
 
-def test_damage_that_was_never_sent_is_no_division_by_zero():
+def test_damage_that_was_never_sent_is_no_division_by_zero() -> None:
     told = [frame(frames.STATE, payload=state(damaged=n)) for n in (65535, 3, 65535, 2)]
     with pytest.raises(WireGoneError):
         talk(*told * 50)
 
 
-def number(chance, *usual):
+def number(chance: random.Random, *usual: int) -> int:
     return chance.choice(
         [0, 1, 31, 4095, 4096, 2**31, MOST, chance.randrange(9000), *usual]
     )
 
 
-def any_frame(chance):
+def any_frame(chance: random.Random) -> Answer:
     """Sometimes right in all fields but one, sometimes in none."""
     kind = chance.choice([*range(9), 5, 5, 2, 2, 255])
     payload = chance.randbytes(chance.choice([0, 1, 3, 4, 12, 28, 100, 512, 600]))
@@ -131,7 +147,7 @@ def any_frame(chance):
     return frame(kind, number(chance, 0, 0, 0), payload, chance.choice([0, 0, 1, 255]))
 
 
-def any_hello(chance):
+def any_hello(chance: random.Random) -> bytes:
     if chance.random() < 0.8:
         return HELLO
     return struct.pack(
@@ -139,9 +155,9 @@ def any_hello(chance):
     )
 
 
-def mutated(chance, made):
-    def line(session):
-        data = bytearray(made(session))
+def mutated(chance: random.Random, answer: Answer) -> Answer:
+    def line(session: int) -> bytes:
+        data = bytearray(answer(session))
         for _ in range(chance.choice([0, 0, 0, 1, 5])):
             data[chance.randrange(len(data))] = chance.randrange(256)
         return bytes(
@@ -152,7 +168,7 @@ def mutated(chance, made):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_frames(seed):
+def test_any_frames(seed: int) -> None:
     """Whatever a board says: a result or one sentence, in little time and memory."""
     chance = random.Random(seed)
     began = time.monotonic()

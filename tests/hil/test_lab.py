@@ -1,5 +1,7 @@
 """Boards of a lab: labgrid's coordinator and exporters, emulators on serial ports."""
 
+from __future__ import annotations
+
 import contextlib
 import http.server
 import os
@@ -11,13 +13,17 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
 
 import pytest
 import simulator
 from committed_cases import path_of
 from lab import PACKAGES, Lab, probe, serial_port, stand_in_for_ssh, stop
 from lines import ROOT
-from waiting import free_port, served, tcp
+from simulator import Simulate, free_port
+from waiting import served, tcp
 
 from ember import cli
 
@@ -30,46 +36,56 @@ DIGITS = ROOT / "examples/models/digits/digits.pte"
 
 
 @pytest.fixture(scope="module")
-def programs(environment):
+def programs(environment: Callable[[str, Sequence[str]], Path]) -> Path:
     return environment("labgrid", PACKAGES) / "bin"
 
 
 @pytest.fixture(scope="module")
-def lab(programs, tmp_path_factory):
+def lab(programs: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     """A lab with one board, `board-10`, whose runner waits."""
-    made = Lab(tmp_path_factory.mktemp("lab"), programs)
+    running = Lab(tmp_path_factory.mktemp("lab"), programs)
     try:
         with tcp(BOARD) as number:
-            made.export("lab1", {"uart": serial_port(number)})
-            made.place("board-10", "lab1", board=BOARD)
-            yield made
+            running.export("lab1", {"uart": serial_port(number)})
+            running.place("board-10", "lab1", board=BOARD)
+            yield running
     finally:
-        made.close()
+        running.close()
 
 
 @pytest.fixture(autouse=True)
-def here(lab, monkeypatch):
+def here(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in lab.environment().items():
         monkeypatch.setenv(name, value)
 
 
-def ember(*words):
+def ember(*words: object) -> int:
     return cli.main(["test", str(CASE), "--board", BOARD, *map(str, words)])
 
 
-def test_a_case_on_a_place(lab, capsys):
+def test_a_case_on_a_place(lab: Lab, capsys: pytest.CaptureFixture[str]) -> None:
     assert ember("--place", "board-10") == 0
     assert "1 passed" in capsys.readouterr().out
     assert lab.holder("board-10") is None
 
 
+class Flashable(Protocol):
+    def __call__(
+        self, cpuid: int = simulator.CPUID, console: str = "semihosting"
+    ) -> tuple[str, Path]: ...
+
+
 @pytest.fixture
-def flashable(lab, simulate, tmp_path, monkeypatch):
+def flashable(
+    lab: Lab, simulate: Simulate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Flashable:
     """Makes a place whose board has empty flash and a probe; its board's file."""
 
-    def make(**settings):
+    def make(
+        cpuid: int = simulator.CPUID, console: str = "semihosting"
+    ) -> tuple[str, Path]:
         simulation = simulate("openocd")
-        path = simulator.board_file(tmp_path, **settings)
+        path = simulator.board_file(tmp_path, cpuid, console)
         port = f"remote_bitbang port {simulation.probe}"
         text = path.read_text().replace("cfg],", f"cfg], commands: ['{port}'],", 1)
         path.write_text(text)
@@ -84,7 +100,9 @@ def flashable(lab, simulate, tmp_path, monkeypatch):
     return make
 
 
-def test_the_runner_is_flashed_and_used(lab, flashable, capsys):
+def test_the_runner_is_flashed_and_used(
+    lab: Lab, flashable: Flashable, capsys: pytest.CaptureFixture[str]
+) -> None:
     place, path = flashable()
     words = ["test", str(CASE), "--board", str(path), "--place", place, "--flash"]
     assert cli.main(words) == 0, capsys.readouterr().err
@@ -92,7 +110,9 @@ def test_the_runner_is_flashed_and_used(lab, flashable, capsys):
     assert lab.holder(place) is None
 
 
-def test_firmware_is_flashed_and_its_console_shown(lab, flashable, capsys):
+def test_firmware_is_flashed_and_its_console_shown(
+    lab: Lab, flashable: Flashable, capsys: pytest.CaptureFixture[str]
+) -> None:
     place, path = flashable(console="uart")
     words = ["--board", str(path), "--place", place, "--monitor"]
     assert cli.main(["flash", str(DIGITS), *words]) == 0, capsys.readouterr().err
@@ -102,7 +122,9 @@ def test_firmware_is_flashed_and_its_console_shown(lab, flashable, capsys):
     assert lab.holder(place) is None
 
 
-def test_another_chip_is_left_alone(lab, flashable, tmp_path, capsys):
+def test_another_chip_is_left_alone(
+    lab: Lab, flashable: Flashable, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     place, path = flashable(cpuid=0x411F_C271)
     small = simulator.firmware(tmp_path)
     words = ["--board", str(path), "--place", place]
@@ -111,7 +133,9 @@ def test_another_chip_is_left_alone(lab, flashable, tmp_path, capsys):
     assert lab.holder(place) is None
 
 
-def test_a_place_without_a_probe(lab, tmp_path, capsys):
+def test_a_place_without_a_probe(
+    lab: Lab, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     small = simulator.firmware(tmp_path)
     words = ["--board", str(simulator.board_file(tmp_path)), "--place", "board-10"]
     lab.client("set-tags", "board=", name_of="board-10")
@@ -129,17 +153,17 @@ def test_a_place_without_a_probe(lab, tmp_path, capsys):
 
 
 @pytest.fixture
-def switch():
+def switch() -> Iterator[tuple[str, list[bytes]]]:
     """A power switch by HTTP: its address, and what it was set to."""
     states = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
-        def do_PUT(self):
+        def do_PUT(self) -> None:
             states.append(self.rfile.read(int(self.headers["Content-Length"])))
             self.send_response(200)
             self.end_headers()
 
-        def log_message(self, *_):
+        def log_message(self, *_: object) -> None:
             pass
 
     with http.server.HTTPServer(("127.0.0.1", 0), Handler) as server:
@@ -148,7 +172,9 @@ def switch():
         server.shutdown()
 
 
-def test_the_board_is_switched_off_and_on(lab, switch, capsys):
+def test_the_board_is_switched_off_and_on(
+    lab: Lab, switch: tuple[str, list[bytes]], capsys: pytest.CaptureFixture[str]
+) -> None:
     address, states = switch
     power = {"cls": "NetworkPowerPort", "model": "rest", "host": address, "index": "3"}
     with tcp(BOARD) as number:
@@ -162,8 +188,8 @@ def test_the_board_is_switched_off_and_on(lab, switch, capsys):
 # ---- releasing -----------------------------------------------------------------------
 
 
-def start(*words, user=None, lab):
-    """`ember test` in a process of its own."""
+def start(*words: object, user: str | None = None, lab: Lab) -> subprocess.Popen[str]:
+    """`ember test` in another process."""
     line = [sys.executable, "-m", "ember", "test", CASE, "--board", BOARD, *words]
     return subprocess.Popen(
         list(map(str, line)),
@@ -175,7 +201,7 @@ def start(*words, user=None, lab):
 
 
 @pytest.fixture
-def mute(lab):
+def mute(lab: Lab) -> Iterator[str]:
     """A place whose board never answers, so that a run takes ten seconds."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         number = server.getsockname()[1]
@@ -187,7 +213,9 @@ def mute(lab):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
-def test_a_run_that_is_ended_releases(lab, mute, number):
+def test_a_run_that_is_ended_releases(
+    lab: Lab, mute: str, number: signal.Signals
+) -> None:
     process = start("--place", mute, lab=lab)
     lab.wait_for_holder(mute, True)
     process.send_signal(number)
@@ -196,13 +224,15 @@ def test_a_run_that_is_ended_releases(lab, mute, number):
     lab.wait_for_holder(mute, False)
 
 
-def test_a_run_that_fails_releases(lab, mute, capsys):
+def test_a_run_that_fails_releases(
+    lab: Lab, mute: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ember("--place", mute) == 1
     assert "no answer: is the runner flashed" in capsys.readouterr().err
     assert lab.holder(mute) is None
 
 
-def test_an_exporter_that_goes_away_during_a_run(lab, mute):
+def test_an_exporter_that_goes_away_during_a_run(lab: Lab, mute: str) -> None:
     process = start("--place", mute, lab=lab)
     lab.wait_for_holder(mute, True)
     stop(lab.exporters[mute])
@@ -215,7 +245,7 @@ def test_an_exporter_that_goes_away_during_a_run(lab, mute):
 # ---- others --------------------------------------------------------------------------
 
 
-def test_two_who_want_the_same(lab):
+def test_two_who_want_the_same(lab: Lab) -> None:
     """Both pass, one after the other; one that does not wait is told who has it."""
     lab.client("acquire", name_of="board-10", user="alice")
     refused = start("--place", "board-10", user="bob", lab=lab)
@@ -235,7 +265,9 @@ def test_two_who_want_the_same(lab):
     assert lab.holder("board-10") is None
 
 
-def test_a_place_that_is_acquired_by_hand(lab, capsys):
+def test_a_place_that_is_acquired_by_hand(
+    lab: Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
     lab.client("acquire", name_of="board-10")
     try:
         assert ember("--place", "board-10") == 1
@@ -254,7 +286,9 @@ def test_a_place_that_is_acquired_by_hand(lab, capsys):
 # ---- what goes away ------------------------------------------------------------------
 
 
-def test_an_exporter_that_goes_away(lab, capsys):
+def test_an_exporter_that_goes_away(
+    lab: Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
     with tcp(BOARD) as number:
         lab.export("shaky", {"uart": serial_port(number)})
         lab.place("shaky-board", "shaky")
@@ -272,7 +306,9 @@ def test_an_exporter_that_goes_away(lab, capsys):
     assert lab.holder("shaky-board") is None
 
 
-def test_no_coordinator(monkeypatch, capsys):
+def test_no_coordinator(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     address = f"127.0.0.1:{free_port()}"
     monkeypatch.setenv("LG_COORDINATOR", address)
     assert ember("--place", "board-10") == 1
@@ -288,7 +324,9 @@ def test_no_coordinator(monkeypatch, capsys):
         ("", "'' is not the name of a place"),
     ],
 )
-def test_an_unknown_place(name, says, capsys):
+def test_an_unknown_place(
+    name: str, says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ember("--place", name) in (1, 2)
     assert says in " ".join(capsys.readouterr().err.split())
 
@@ -297,11 +335,11 @@ def test_an_unknown_place(name, says, capsys):
 
 
 @pytest.fixture
-def greeting(lab):
+def greeting(lab: Lab) -> Iterator[str]:
     """A place whose board greets and repeats."""
     server = socket.create_server(("127.0.0.1", 0))
 
-    def serve():
+    def serve() -> None:
         while True:
             try:
                 near, _ = server.accept()
@@ -339,12 +377,14 @@ def test_another(dut):
 """
 
 
-def test_dut_is_the_board_of_a_place(lab, greeting, pytester, monkeypatch):
+def test_dut_is_the_board_of_a_place(
+    lab: Lab, greeting: str, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "sdk"), *sys.path]))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     pytester.makepyfile(test_it=TALK)
 
-    def run(name, *more):
+    def run(name: str, *more: str) -> pytest.RunResult:
         words = ("-p", "ember.hil.plugin", "--place", name, *more)
         return pytester.runpytest_subprocess(*words)
 
@@ -365,11 +405,15 @@ def test_dut_is_the_board_of_a_place(lab, greeting, pytester, monkeypatch):
 @pytest.mark.skipif(
     not any(map(shutil.which, ("ser2net", "/usr/sbin/ser2net"))), reason="needs ser2net"
 )
-def test_a_serial_device_that_ser2net_exports(lab, capsys):
+def test_a_serial_device_that_ser2net_exports(
+    lab: Lab, capsys: pytest.CaptureFixture[str]
+) -> None:
     """RFC 2217, and the exporter starts ser2net when the place is acquired."""
     with served(BOARD, "pty") as process:
-        device = re.search(r"(/dev/\S+)", process.stdout.readline().decode())[1]
-        lab.export("ser2net", {"uart": {"cls": "RawSerialPort", "port": device}})
+        assert process.stdout is not None
+        device = re.search(r"(/dev/\S+)", process.stdout.readline().decode())
+        assert device is not None
+        lab.export("ser2net", {"uart": {"cls": "RawSerialPort", "port": device[1]}})
         lab.place("tty", "ser2net")
         assert ember("--place", "tty") == 0, capsys.readouterr().err
         stop(lab.exporters["ser2net"])

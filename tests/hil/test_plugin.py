@@ -1,11 +1,16 @@
 """The pytest plugin: `dut`, which tests it keeps, and that it is in nobody's way."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import socket
 import sys
 import threading
 import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
 
 import pytest
 from lines import ROOT, board
@@ -35,33 +40,39 @@ def firmware(dut_board):
 
 
 @pytest.fixture
-def program(pytester):
-    made = pytester.path / "program"
-    made.write_text(PROGRAM)
-    made.chmod(0o755)
-    return made
+def program(pytester: pytest.Pytester) -> Path:
+    path = pytester.path / "program"
+    path.write_text(PROGRAM)
+    path.chmod(0o755)
+    return path
+
+
+class Run(Protocol):
+    """Runs a file of tests with options of pytest."""
+
+    def __call__(self, text: str, *options: str | Path) -> pytest.RunResult: ...
 
 
 @pytest.fixture
-def run(pytester, monkeypatch):
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT / "sdk"), *sys.path]))
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
 
-    def words(text, *options):
+    def words(text: str, *options: str | Path) -> pytest.RunResult:
         pytester.makepyfile(test_it="import pytest\n\n" + text)
         return pytester.runpytest_subprocess("-p", "ember.hil.plugin", "-v", *options)
 
     return words
 
 
-def errors_of(result):
-    return " ".join((result.outlines and "\n".join(result.outlines)).split())
+def errors_of(result: pytest.RunResult) -> str:
+    return " ".join("\n".join(result.outlines).split())
 
 
 # ---- the device ----------------------------------------------------------------------
 
 
-def test_a_talk_with_a_device(run, program):
+def test_a_talk_with_a_device(run: Run, program: Path) -> None:
     text = """
 def test_it(dut):
     assert dut.name == "host"
@@ -78,7 +89,7 @@ def test_it(dut):
     run(text, "--target", "host", "--firmware", program).assert_outcomes(passed=1)
 
 
-def test_what_was_not_said(run, program):
+def test_what_was_not_said(run: Run, program: Path) -> None:
     text = """
 def test_never(dut):
     dut.expect_exact("hello", timeout=0.3)
@@ -101,7 +112,7 @@ def test_no_end(dut):
 
 
 @pytest.mark.qemu
-def test_an_emulator(run, tmp_path, monkeypatch):
+def test_an_emulator(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     board("mps2-an386")
     text = (
         FIRMWARE
@@ -115,7 +126,7 @@ def test_it(dut):
     run(text).assert_outcomes(passed=1)
 
 
-def test_an_emulator_without_a_firmware(run):
+def test_an_emulator_without_a_firmware(run: Run) -> None:
     result = run("def test_it(dut): pass", "--target", "host")
     result.assert_outcomes(errors=1)
     assert "the emulator of host needs firmware (give --firmware" in errors_of(result)
@@ -146,7 +157,7 @@ MAP = """
 
 
 @pytest.fixture
-def lab(tmp_path):
+def lab(tmp_path: Path) -> Iterator[Path]:
     """The file of a lab with one device, which greets and repeats."""
     for name in ("before", "after"):
         script = tmp_path / name
@@ -154,7 +165,7 @@ def lab(tmp_path):
         script.chmod(0o755)
     server = socket.create_server(("127.0.0.1", 0))
 
-    def serve():
+    def serve() -> None:
         while True:
             try:
                 near, _ = server.accept()
@@ -165,14 +176,14 @@ def lab(tmp_path):
                 near.sendall(near.recv(100))
 
     threading.Thread(target=serve, daemon=True).start()
-    made = tmp_path / "map.yml"
+    path = tmp_path / "map.yml"
     port = server.getsockname()[1]
-    made.write_text(MAP.format(port=port, folder=tmp_path))
-    yield made
+    path.write_text(MAP.format(port=port, folder=tmp_path))
+    yield path
     server.close()
 
 
-def test_a_device_of_a_lab(run, lab, tmp_path):
+def test_a_device_of_a_lab(run: Run, lab: Path, tmp_path: Path) -> None:
     text = """
 @pytest.mark.hil
 @pytest.mark.board("nucleo-f767zi")
@@ -191,9 +202,9 @@ def test_it(dut, dut_board):
     chosen.assert_outcomes(passed=1)
 
 
-def test_a_line_that_a_command_gives(run, tmp_path, program):
-    made = tmp_path / "map.yml"
-    made.write_text(
+def test_a_line_that_a_command_gives(run: Run, tmp_path: Path, program: Path) -> None:
+    path = tmp_path / "map.yml"
+    path.write_text(
         f"[{{id: a, platform: nucleo_f767zi, runner: x, serial_pty: {program}}}]"
     )
     text = """
@@ -202,10 +213,12 @@ def test_it(dut):
     dut.write("one\\n")
     dut.expect_exact("heard one.")
 """
-    run(text, "--hardware-map", made).assert_outcomes(passed=1)
+    run(text, "--hardware-map", path).assert_outcomes(passed=1)
 
 
-def test_firmware_goes_to_the_device_before(run, lab, tmp_path, program, monkeypatch):
+def test_firmware_goes_to_the_device_before(
+    run: Run, lab: Path, tmp_path: Path, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`ember flash` is asked; its refusal is the test's."""
     result = run("def test_it(dut): pass", "--hardware-map", lab, "--firmware", program)
     result.assert_outcomes(errors=1)
@@ -213,8 +226,8 @@ def test_firmware_goes_to_the_device_before(run, lab, tmp_path, program, monkeyp
 
 
 @pytest.mark.qemu
-def test_firmware_is_flashed_and_runs(run, tmp_path):
-    """An empty board in QEMU behind a gdb server, with a board file of its own."""
+def test_firmware_is_flashed_and_runs(run: Run, tmp_path: Path) -> None:
+    """An empty board in QEMU behind a gdb server, with its own board file."""
     board("netduinoplus2")
     if probes.PROGRAMS["gdb"].find() is None:
         pytest.skip("needs gdb")
@@ -251,10 +264,10 @@ def test_it(dut):
         ("- [", "not YAML"),
     ],
 )
-def test_a_map_with_a_mistake(run, tmp_path, text, says):
-    made = tmp_path / "map.yml"
-    made.write_text(text)
-    result = run("def test_it(dut): pass", "--hardware-map", made)
+def test_a_map_with_a_mistake(run: Run, tmp_path: Path, text: str, says: str) -> None:
+    path = tmp_path / "map.yml"
+    path.write_text(text)
+    result = run("def test_it(dut): pass", "--hardware-map", path)
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert says in result.stderr.str()
 
@@ -281,13 +294,13 @@ def test_without(): pass
 """
 
 
-def test_what_is_not_there_is_deselected(run, program):
+def test_what_is_not_there_is_deselected(run: Run, program: Path) -> None:
     result = run(KINDS, "--target", "host", "--firmware", program)
     result.assert_outcomes(passed=3, deselected=3)
 
 
-def test_required_hardware_fails(run, program):
-    options = ["--target", "host", "--firmware", program, "--require-hardware"]
+def test_required_hardware_fails(run: Run, program: Path) -> None:
+    options = ["--target", "host", "--firmware", str(program), "--require-hardware"]
     result = run(KINDS, *options)
     result.assert_outcomes(passed=3, errors=3)
     said = errors_of(result)
@@ -296,7 +309,7 @@ def test_required_hardware_fails(run, program):
     assert "no hardware: the test needs a board with camera" in said
 
 
-def test_an_unknown_target(run):
+def test_an_unknown_target(run: Run) -> None:
     result = run("def test_it(dut): pass", "--target", "nucleo-f767zi")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     assert "--target nucleo-f767zi: no such device without" in result.stderr.str()
@@ -305,7 +318,7 @@ def test_an_unknown_target(run):
 # ---- in nobody's way -----------------------------------------------------------------
 
 
-def test_tests_of_others_are_left_alone(run):
+def test_tests_of_others_are_left_alone(run: Run) -> None:
     text = """
 import sys
 
@@ -331,7 +344,7 @@ def test_their_marker(board):
     run(text, "--strict-markers").assert_outcomes(passed=2)
 
 
-def test_options_of_the_same_name(run, pytester):
+def test_options_of_the_same_name(run: Run, pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         other='def pytest_addoption(parser): parser.addoption("--target", default="a")'
     )
@@ -347,14 +360,16 @@ def test_it(request):
     result.assert_outcomes(passed=1)
 
 
-def test_beside_pytest_embedded_it_is_not_there(run, pytester):
+def test_beside_pytest_embedded_it_is_not_there(
+    run: Run, pytester: pytest.Pytester
+) -> None:
     pytester.mkpydir("pytest_embedded")
     result = run("def test_it(dut): pass")
     result.assert_outcomes(errors=1)
     assert "fixture 'dut' not found" in errors_of(result)
 
 
-def test_it_is_installed_with_ember():
+def test_it_is_installed_with_ember() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert project["entry-points"]["pytest11"] == {
         "ember.hil.plugin": "ember.hil.plugin"

@@ -24,7 +24,7 @@ from ember.run.testing import Settings
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 NAMES = ("xnnpack_mlp_qd8", "model_lenet_small")
-# What a login shell is given, done by this computer as an Arm64 with Linux.
+# What a login shell is given, done by the host as an Arm64 with Linux.
 SHELL = """\
 #!/bin/sh
 export PATH={folder}:$PATH TMPDIR={folder}/tmp
@@ -64,15 +64,14 @@ def there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def outcomes(host: str, timeout_s: float = 60) -> list[testing.Outcome]:
-    found = [cases.Found(name, path_of(name)) for name in NAMES]
+    locations = [cases.Found(name, path_of(name)) for name in NAMES]
     settings = Settings(line=ssh.Ssh(host), timeout_s=timeout_s)
-    return testing.test(found, [board("linux-aarch64")], jobs=1, settings=settings)
+    return testing.test(locations, [board("linux-aarch64")], jobs=1, settings=settings)
 
 
 def assert_passed(results: list[testing.Outcome]) -> None:
-    assert [(one.status, one.message) for one in results] == [("passed", "")] * len(
-        NAMES
-    )
+    said = [(outcome.status, outcome.message) for outcome in results]
+    assert said == [("passed", "")] * len(NAMES)
 
 
 def refused(host: str = "me@there", **more: float) -> SdkError:
@@ -149,7 +148,7 @@ def test_a_case_that_hangs_is_ended_there(there: Path) -> None:
 
 
 def test_without_ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ssh.shutil, "which", lambda name: None)
+    monkeypatch.setattr(shutil, "which", lambda name: None)
     with pytest.raises(SdkError, match="ssh is missing"):
         ssh.Ssh("me@there")._ask("true", b"", 1)
 
@@ -196,8 +195,8 @@ def server(tmp_path: Path) -> Iterator[str]:
         pytest.skip("sshd is not installed")
     computer(tmp_path)
     for name in ("host", "user"):
-        words = ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", tmp_path / name]
-        subprocess.run(words, check=True)
+        key = ["ssh-keygen", "-q", "-t", "ed25519", "-N", ""]
+        subprocess.run([*key, "-f", tmp_path / name], check=True)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     (tmp_path / "sshd_config").write_text(

@@ -1,5 +1,7 @@
 """ember test over the serial ports of emulated boards: drivers, faults, accidents."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -7,37 +9,41 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import pytest
 from committed_cases import path_of
 from faults import Proxy
 from lines import FaultyEmulator, board
-from waiting import free_port, served, tcp
+from simulator import free_port
+from waiting import served, tcp
 
 from ember import cases, cli
-from ember.hil import line
-from ember.hil.line import EmulatedLine
+from ember.cases import Found
+from ember.hil import line, wire
+from ember.hil.line import EmulatedLine, Line
 from ember.run import testing
-from ember.run.testing import Settings
+from ember.run.testing import Outcome, Settings
 
 pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
-PATIENCE_S = 120  # without progress; the computer may be busy
+PATIENCE_S = 120  # without progress; the host may be busy
 
 
-def passed(found, name, over):
+def passed(locations: Sequence[Found], name: str, over: Line | None) -> list[Outcome]:
     results = testing.test(
-        found,
+        locations,
         [board(name)],
         jobs=1,
         settings=Settings(line=over, timeout_s=PATIENCE_S),
     )
-    wrong = [f"{one.name}: {one.message}" for one in results if one.status != "passed"]
+    wrong = [f"{end.name}: {end.message}" for end in results if end.status != "passed"]
     assert not wrong
     return results
 
 
-def ember(*words):
+def ember(*words: object) -> int:
     return cli.main(["test", *map(str, words)])
 
 
@@ -54,21 +60,22 @@ def ember(*words):
         pytest.param("qemu-a64", id="pl011", marks=pytest.mark.broad),
     ],
 )
-def test_the_same_cases(name, some_cases):
+def test_the_same_cases(name: str, some_cases: list[Found]) -> None:
     for tested in passed(some_cases, name, EmulatedLine()):
+        assert tested.instructions is not None
         assert tested.instructions > 0
 
 
-def test_16_kilobytes_of_memory():
-    """Nordic's UART; a small window, and kernels of these cases alone."""
+def test_16_kilobytes_of_memory() -> None:
+    """Nordic's UART; a small window, and only the kernels of these cases."""
     few = cases.find([path_of(name) for name in ("bundle_mlp", "op_linear")])
     passed(few, "microbit", EmulatedLine())
 
 
-def test_the_same_counts(some_cases):
-    def counts(over):
-        found = passed(some_cases[:1], "mps2-an386", over)
-        return [one.instructions for one in found]
+def test_the_same_counts(some_cases: list[Found]) -> None:
+    def counts(over: Line | None) -> list[int | None]:
+        outcomes = passed(some_cases[:1], "mps2-an386", over)
+        return [outcome.instructions for outcome in outcomes]
 
     assert counts(None) == counts(EmulatedLine())
 
@@ -79,9 +86,12 @@ def test_the_same_counts(some_cases):
 @pytest.mark.parametrize(
     "name", ["mps2-an386", pytest.param("qemu-a64-sme", marks=pytest.mark.broad)]
 )
-def test_a_hundredth_of_bytes_lost_or_flipped(name, some_cases):
+def test_a_hundredth_of_bytes_lost_or_flipped(
+    name: str, some_cases: list[Found]
+) -> None:
     over = FaultyEmulator(rate=0.01)
     passed(some_cases[:1], name, over)
+    assert over.wire is not None
     assert over.wire.there.count > 50
     assert over.wire.here.count > 10
 
@@ -89,23 +99,24 @@ def test_a_hundredth_of_bytes_lost_or_flipped(name, some_cases):
 @pytest.mark.long
 @pytest.mark.parametrize("name", ["mps2-an386", "qemu-a64-sme"])
 def test_300_kilobytes_with_a_hundredth_of_bytes_lost_or_flipped(
-    name, large_case, some_cases
-):
+    name: str, large_case: Path, some_cases: list[Found]
+) -> None:
     assert (large_case / "model.pte").stat().st_size > 300_000
     over = FaultyEmulator(rate=0.01)
     passed([*cases.find([large_case]), *some_cases], name, over)
+    assert over.wire is not None
     assert over.wire.there.count > 3000
     assert over.wire.here.count > 300
 
 
-def test_bursts_of_garbage(some_cases):
+def test_bursts_of_garbage(some_cases: list[Found]) -> None:
     passed(some_cases, "netduinoplus2", FaultyEmulator(burst_every=2000))
 
 
 # ---- accidents -----------------------------------------------------------------------
 
 
-def qmp(number, command):
+def qmp(number: int, command: str) -> None:
     with socket.create_connection(("127.0.0.1", number)) as monitor:
         lines = monitor.makefile("rw")
         for word in ("qmp_capabilities", command):
@@ -115,7 +126,9 @@ def qmp(number, command):
                 pass
 
 
-def test_a_reset_in_the_middle(middling_case, capsys):
+def test_a_reset_in_the_middle(
+    middling_case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     monitor = free_port()
     options = ["-qmp", f"tcp:127.0.0.1:{monitor},server=on,wait=off"]
     with tcp("mps2-an386", options) as number:
@@ -127,7 +140,7 @@ def test_a_reset_in_the_middle(middling_case, capsys):
     assert "1 passed" in output
 
 
-def start(number, case):
+def start(number: int, case: Path) -> subprocess.Popen[str]:
     """`ember test` in a process, so slow that something can happen to it."""
     script = f"""
 import sys, time
@@ -155,14 +168,17 @@ sys.exit(cli.main(["test", {str(case)!r}, "--board", "mps2-an386",
     )
 
 
-def wait_for_traffic(process):
+def wait_for_traffic(process: subprocess.Popen[str]) -> None:
+    assert process.stdout is not None
     for text in process.stdout:
         if "on the way" in text:
             return
     pytest.fail("the transfer never began")
 
 
-def test_a_host_that_is_killed_and_started_again(middling_case, capsys):
+def test_a_host_that_is_killed_and_started_again(
+    middling_case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with tcp("mps2-an386") as number:
         process = start(number, middling_case)
         wait_for_traffic(process)
@@ -173,7 +189,9 @@ def test_a_host_that_is_killed_and_started_again(middling_case, capsys):
     assert "1 passed" in capsys.readouterr().out
 
 
-def test_a_proxy_between(some_cases, capsys):
+def test_a_proxy_between(
+    some_cases: list[Found], capsys: pytest.CaptureFixture[str]
+) -> None:
     with tcp("mps2-an386") as number:
         proxy = Proxy(("127.0.0.1", number), 0.005)
         port = f"socket://127.0.0.1:{proxy.port}"
@@ -184,21 +202,23 @@ def test_a_proxy_between(some_cases, capsys):
 
 
 @pytest.fixture(scope="module")
-def terminal():
+def terminal() -> Iterator[str]:
     """A board at a serial device."""
     with served("mps2-an386", "pty") as process:
-        text = process.stdout.readline().decode()
-        yield re.search(r"(/dev/\S+)", text)[1]
+        assert process.stdout is not None
+        device = re.search(r"(/dev/\S+)", process.stdout.readline().decode())
+        assert device is not None
+        yield device[1]
 
 
-def test_a_serial_device(terminal, capsys):
-    found = [path_of("bundle_mlp"), path_of("op_linear")]
-    assert ember(*found, "--board", "mps2-an386", "--port", terminal) == 0
+def test_a_serial_device(terminal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    folders = [path_of("bundle_mlp"), path_of("op_linear")]
+    assert ember(*folders, "--board", "mps2-an386", "--port", terminal) == 0
     assert "2 passed" in capsys.readouterr().out
 
 
-def test_a_busy_port(terminal, capsys):
-    opened = line.wire.open_port(terminal, 115200)
+def test_a_busy_port(terminal: str, capsys: pytest.CaptureFixture[str]) -> None:
+    opened = wire.open_port(terminal, 115200)
     try:
         words = [path_of("bundle_mlp"), "--board", "mps2-an386", "--port", terminal]
         assert ember(*words) == 1
@@ -208,7 +228,9 @@ def test_a_busy_port(terminal, capsys):
 
 
 @pytest.mark.long
-def test_a_program_that_is_too_large(large_case, capsys):
+def test_a_program_that_is_too_large(
+    large_case: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with tcp("netduinoplus2") as number:
         port = f"socket://127.0.0.1:{number}"
         assert ember(large_case, "--board", "netduinoplus2", "--port", port) == 1
@@ -217,27 +239,29 @@ def test_a_program_that_is_too_large(large_case, capsys):
     )
 
 
-def plain(capsys):
+def plain(capsys: pytest.CaptureFixture[str]) -> str:
     return " ".join(capsys.readouterr().out.split())
 
 
 # ---- mistakes ------------------------------------------------------------------------
 
 
-def test_no_such_port(capsys):
+def test_no_such_port(capsys: pytest.CaptureFixture[str]) -> None:
     words = [path_of("bundle_mlp"), "--board", "mps2-an386", "--port", "/dev/ttyNONE9"]
     assert ember(*words) == 1
     error = capsys.readouterr().err
     assert "no port /dev/ttyNONE9: is the board plugged in?" in error
 
 
-def test_nobody_listens(capsys):
+def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
     port = f"socket://127.0.0.1:{free_port()}"
     assert ember(path_of("bundle_mlp"), "--board", "mps2-an386", "--port", port) == 1
     assert f"cannot connect to {port}: Connection refused" in capsys.readouterr().err
 
 
-def test_nothing_answers(capsys, monkeypatch):
+def test_nothing_answers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(line, "PATIENCE_S", 0.5)
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = f"socket://127.0.0.1:{server.getsockname()[1]}"
@@ -264,6 +288,8 @@ def test_nothing_answers(capsys, monkeypatch):
         (["--board", "mps2-an386", "--port", "socket://x"], "has no host and port"),
     ],
 )
-def test_options_that_make_no_sense(words, says, capsys):
+def test_options_that_make_no_sense(
+    words: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert ember(path_of("bundle_mlp"), *words) in (1, 2)
     assert says in " ".join(capsys.readouterr().err.split())

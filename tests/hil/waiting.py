@@ -1,9 +1,12 @@
 """Emulators with the test runner in their flash, waiting at a serial port."""
 
+from __future__ import annotations
+
 import contextlib
 import socket
 import subprocess
 import time
+from collections.abc import Iterator, Sequence
 
 from lines import board
 from simulator import free_port
@@ -13,7 +16,11 @@ from ember.hil import line
 
 
 @contextlib.contextmanager
-def served(name, serial="socket,host=127.0.0.1,port=0,server=on,wait=off", options=()):
+def served(
+    name: str,
+    serial: str = "socket,host=127.0.0.1,port=0,server=on,wait=off",
+    options: Sequence[str] = (),
+) -> Iterator[subprocess.Popen[bytes]]:
     """The emulator with the runner, waiting; its process and what it says of itself."""
     target = board(name)
     words = line.emulator_command(target, runner.serial(target), serial, options)
@@ -23,6 +30,7 @@ def served(name, serial="socket,host=127.0.0.1,port=0,server=on,wait=off", optio
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
     )
+    assert process.stdout is not None
     try:
         yield process
     finally:
@@ -32,7 +40,7 @@ def served(name, serial="socket,host=127.0.0.1,port=0,server=on,wait=off", optio
 
 
 @contextlib.contextmanager
-def tcp(name, options=()):
+def tcp(name: str, options: Sequence[str] = ()) -> Iterator[int]:
     """A port that a board listens at."""
     number = free_port()
     serial = f"socket,host=127.0.0.1,port={number},server=on,wait=off"

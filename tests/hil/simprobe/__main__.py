@@ -1,5 +1,7 @@
 """Serve a simulated probe, until it is killed or its target is gone."""
 
+from __future__ import annotations
+
 import argparse
 import socket
 import sys
@@ -12,7 +14,7 @@ from simprobe.nvmc import Nvmc
 SERVERS = {"pyocd": pyocd_server.serve, "openocd": bitbang_server.serve}
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(prog="simprobe")
     parser.add_argument("--kind", choices=SERVERS, required=True)
     parser.add_argument("--qemu", required=True, metavar="HOST:PORT")

@@ -1,5 +1,7 @@
 """flash_algorithm.c becomes the user script that gives pyOCD the simulated flash."""
 
+from __future__ import annotations
+
 import pathlib
 import subprocess
 
@@ -24,20 +26,20 @@ def will_connect(board):
 """
 
 
-def build(folder):
+def build(folder: pathlib.Path) -> tuple[bytes, dict[str, int]]:
     """Compile the algorithm; its code and the addresses of its functions."""
-    made = pathlib.Path(folder) / "algorithm.elf"
+    path = folder / "algorithm.elf"
     source = pathlib.Path(__file__).with_name("flash_algorithm.c")
-    words = ["arm-none-eabi-gcc", *FLAGS, str(source), "-o", str(made)]
+    words = ["arm-none-eabi-gcc", *FLAGS, str(source), "-o", str(path)]
     subprocess.run(words, check=True)
-    program = elf.read(made)
-    code = image.flat(image.segments(made))
+    program = elf.read(path)
+    code = image.flat(image.segments(path))
     code += b"\0" * (-len(code) % 4)
     names = ("Init", "UnInit", "EraseSector", "ProgramPage")
     return code, {name: program.address(name) | 1 for name in names}
 
 
-def user_script(folder, flash_size):
+def user_script(folder: pathlib.Path, flash_size: int) -> pathlib.Path:
     """Write pyocd_user.py into `folder`; its path."""
     code, functions = build(folder)
     words = [int.from_bytes(code[i : i + 4], "little") for i in range(0, len(code), 4)]
@@ -53,7 +55,7 @@ def user_script(folder, flash_size):
         "page_buffers": [RAM + 0x1000],
         "analyzer_supported": False,
     }
-    path = pathlib.Path(folder) / "pyocd_user.py"
+    path = folder / "pyocd_user.py"
     path.write_text(
         SCRIPT.format(
             algorithm=algorithm,

@@ -1,6 +1,10 @@
 """The far end of OpenOCD's remote_bitbang: wires of JTAG to a JTAG-DP."""
 
-from simprobe.coresight import JTAG_IDCODE
+from __future__ import annotations
+
+import socket
+
+from simprobe.coresight import JTAG_IDCODE, Dap
 from simprobe.gdbstub import TargetGone
 
 # state: (next with TMS 0, next with TMS 1), of IEEE 1149.1
@@ -30,14 +34,14 @@ OK = 2
 class Tap:
     """A JTAG-DP with an instruction register of four bits."""
 
-    def __init__(self, dap):
+    def __init__(self, dap: Dap) -> None:
         self.dap = dap
         self.state = "reset"
         self.instruction = IDCODE
         self.shift, self.length = 0, 32
         self.result = 0
 
-    def clock(self, tms, tdi):
+    def clock(self, tms: int, tdi: int) -> None:
         """A rising edge of TCK."""
         state = self.state
         if state in ("shift-dr", "shift-ir"):
@@ -54,14 +58,14 @@ class Tap:
         elif self.state == "reset":
             self.instruction = IDCODE
 
-    def _capture(self):
+    def _capture(self) -> None:
         self.length = LENGTHS.get(self.instruction, 1)
         if self.instruction == IDCODE:
             self.shift = JTAG_IDCODE
         else:
             self.shift = self.result << 3 | OK if self.length == 35 else 0
 
-    def _update(self):
+    def _update(self) -> None:
         if self.instruction not in (DPACC, APACC):
             return
         read, address = self.shift & 1, self.shift << 1 & 0xC
@@ -81,7 +85,7 @@ class Tap:
             self.dap.write_ap(place, value)
 
 
-def serve(connection, dap):
+def serve(connection: socket.socket, dap: Dap) -> None:
     """Move wires for one client until it leaves."""
     tap = Tap(dap)
     level = 0

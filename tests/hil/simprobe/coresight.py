@@ -1,6 +1,11 @@
 """What a debug probe finds in a Cortex-M: DP, memory AP, ROM table, debug registers."""
 
-from simprobe.gdbstub import LR, PC, SP, XPSR, TargetGone
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from simprobe.gdbstub import LR, PC, SP, XPSR, Stub, TargetGone
+from simprobe.nvmc import Nvmc
 
 DPIDR, JTAG_IDCODE = 0x2BA0_1477, 0x4BA0_0477
 CTRL_AP_IDR = 0x0288_0000  # of nRF52; its other registers read 0: locked
@@ -17,7 +22,7 @@ SYSRESETREQ = 4
 FP_CTRL, DWT_CTRL = 0xE000_2000, 0xE000_1000  # without comparators
 
 
-def component(part, kind):
+def component(part: int, kind: int) -> dict[int, int]:
     """The identification of a CoreSight component, as its last words."""
     peripheral = [4, 0, 0, 0, part & 0xFF, 0xB0 | part >> 8, 0x0B, 0]
     return dict(
@@ -32,7 +37,7 @@ def component(part, kind):
 class Core:
     """A CPU with its debug registers; memory is QEMU's."""
 
-    def __init__(self, stub, vectors=0, stuck=None):
+    def __init__(self, stub: Stub, vectors: int = 0, stuck: int | None = None) -> None:
         self.stub = stub
         self.vectors = vectors
         self.stuck = stuck  # an address whose lowest bit reads wrong
@@ -41,9 +46,9 @@ class Core:
         self.dfsr = 0
         self.dcrdr = 0
         self.was_reset = False
-        self.nvmc = None  # a flash controller that QEMU lacks
-        self.own = {}  # registers that QEMU does not give
-        self.ends = None  # where a call of a flash algorithm returns to
+        self.nvmc: Nvmc | None = None  # a flash controller that QEMU lacks
+        self.others: dict[int, int] = {}  # registers that QEMU does not give
+        self.ends: int | None = None  # where a call of a flash algorithm returns to
         self.words = {ROM_TABLE + at: v for at, v in component(0x4C4, 1).items()}
         self.words |= {FP_CTRL: 0, DWT_CTRL: 0}
         self.words[ROM_TABLE] = (SCS - ROM_TABLE) & 0xFFFF_F000 | 3
@@ -52,11 +57,11 @@ class Core:
 
     # ---- memory -----------------------------------------------------------------
 
-    def read(self, address, size):
+    def read(self, address: int, size: int) -> bytes | None:
         """Bytes, or None for a fault."""
-        own = self.nvmc.read(address, size) if self.nvmc else None
-        if own is not None:
-            return own
+        content = self.nvmc.read(address, size) if self.nvmc else None
+        if content is not None:
+            return content
         word = address & ~3
         if word in self.words or word in (AIRCR, DFSR, DHCSR, DCRSR, DCRDR, DEMCR):
             value = self.words.get(word)
@@ -68,11 +73,11 @@ class Core:
             data = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
         return data
 
-    def write(self, address, data):
+    def write(self, address: int, data: bytes) -> bool:
         """False for a fault."""
-        own = self.nvmc.write(address, data) if self.nvmc else None
-        if own is not None:
-            return own
+        is_written = self.nvmc.write(address, data) if self.nvmc else None
+        if is_written is not None:
+            return is_written
         if address in (AIRCR, DFSR, DHCSR, DCRSR, DCRDR, DEMCR):
             self._debug_write(address, int.from_bytes(data, "little"))
             return True
@@ -83,7 +88,7 @@ class Core:
 
     # ---- debug registers --------------------------------------------------------
 
-    def _debug_read(self, address):
+    def _debug_read(self, address: int) -> int:
         if address == DHCSR:
             self._poll()
             value = self.dhcsr | S_REGRDY
@@ -96,7 +101,7 @@ class Core:
         kept = {DFSR: self.dfsr, DCRDR: self.dcrdr, DEMCR: self.demcr}
         return kept.get(address, 0)
 
-    def _debug_write(self, address, value):
+    def _debug_write(self, address: int, value: int) -> None:
         if address == DHCSR and value >> 16 == 0xA05F:
             self._control(value & 0xFFFF)
         elif address == DCRSR:
@@ -110,7 +115,7 @@ class Core:
         elif address == AIRCR and value >> 16 == 0x05FA and value & SYSRESETREQ:
             self.reset()
 
-    def _control(self, value):
+    def _control(self, value: int) -> None:
         self._poll()
         self.dhcsr = value
         halt = bool(value & C_HALT) and bool(value & C_DEBUGEN)
@@ -123,7 +128,7 @@ class Core:
         elif not halt and not self.stub.running:
             self._run()
 
-    def _run(self):
+    def _run(self) -> None:
         # BKPT does not stop QEMU: a call of a flash algorithm ends at its LR.
         if self.dhcsr & C_DEBUGEN:
             self.ends = self.stub.register(LR)
@@ -132,18 +137,18 @@ class Core:
             self.ends = None
         self.stub.resume()
 
-    def _poll(self):
+    def _poll(self) -> None:
         if self.stub.stopped():
             self.dfsr |= BKPT
             self._forget_end()
             self.dhcsr |= C_HALT
 
-    def _forget_end(self):
+    def _forget_end(self) -> None:
         if self.ends is not None:
             self.stub.breakpoint(self.ends, there=False)
             self.ends = None
 
-    def reset(self):
+    def reset(self) -> None:
         self.stub.halt()
         self._forget_end()
         self.stub.reset(self.vectors)
@@ -155,13 +160,13 @@ class Core:
         else:
             self.dhcsr |= C_HALT
 
-    def _register(self, index, write):
+    def _register(self, index: int, write: bool) -> None:
         names = {16: XPSR, 17: SP}
         known = index if index < 16 else names.get(index)
         if known is None:
             if write:
-                self.own[index] = self.dcrdr
-            self.dcrdr = self.own.get(index, 0)
+                self.others[index] = self.dcrdr
+            self.dcrdr = self.others.get(index, 0)
         elif write:
             value = self.dcrdr & ~1 if known == PC else self.dcrdr
             self.stub.set_register(known, value)
@@ -172,7 +177,7 @@ class Core:
 class Dap:
     """The debug port and its access port, AP 0; a locked one has Nordic's AP 1, too."""
 
-    def __init__(self, core, locked=False):
+    def __init__(self, core: Core, locked: bool = False) -> None:
         self.core = core
         self.locked = locked
         self.select = 0
@@ -183,7 +188,7 @@ class Dap:
 
     # ---- debug port -------------------------------------------------------------
 
-    def read_dp(self, address):
+    def read_dp(self, address: int) -> int:
         bank = self.select & 0xF
         if address & 0xC == 0:
             return DPIDR
@@ -192,7 +197,7 @@ class Dap:
             return self.control | power << 1 | (0x20 if self.fault else 0)
         return 0
 
-    def write_dp(self, address, value):
+    def write_dp(self, address: int, value: int) -> None:
         if address & 0xC == 0:  # ABORT
             self.fault = False
         elif address & 0xC == 4 and self.select & 0xF == 0:
@@ -204,7 +209,7 @@ class Dap:
 
     # ---- access port ------------------------------------------------------------
 
-    def read_ap(self, address):
+    def read_ap(self, address: int) -> int:
         """A register of an AP; bits 31:24 of the address choose it."""
         register = address & 0xFC
         if address >> 24:
@@ -215,7 +220,7 @@ class Dap:
         fixed = {0x00: self.csw, 0x04: self.tar, 0xF8: ROM_TABLE | 3, 0xFC: AP_IDR}
         return fixed.get(register, 0)
 
-    def write_ap(self, address, value):
+    def write_ap(self, address: int, value: int) -> None:
         if address >> 24:
             return
         register = address & 0xFC
@@ -226,7 +231,7 @@ class Dap:
         elif register == 0x0C or 0x10 <= register <= 0x1C:
             self._data(register, value)
 
-    def _data(self, register, value=None):
+    def _data(self, register: int, value: int | None = None) -> int:
         if self.locked:
             self.fault = True
             return 0
@@ -246,7 +251,7 @@ class Dap:
             self.tar = self.tar & ~0xFFF | self.tar + size & 0xFFF
         return value & 0xFFFF_FFFF
 
-    def read_block(self, count):
+    def read_block(self, count: int) -> list[int]:
         """What as many reads of DRW give, by one access to memory."""
         if self.locked or self.csw & 7 != 2 or not self._plain(count):
             return [self.read_ap(0x0C) for _ in range(count)]
@@ -259,7 +264,7 @@ class Dap:
             int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)
         ]
 
-    def write_block(self, values):
+    def write_block(self, values: Sequence[int]) -> None:
         if self.locked or self.csw & 7 != 2 or not self._plain(len(values)):
             for value in values:
                 self.write_ap(0x0C, value)
@@ -268,8 +273,8 @@ class Dap:
         self.fault |= not self.core.write(self.tar, data)
         self.tar = self.tar & ~0xFFF | self.tar + len(data) & 0xFFF
 
-    def _plain(self, count):
-        """Whether a block lies in one piece of memory without registers."""
+    def _plain(self, count: int) -> bool:
+        """Whether a block is in one piece of memory without registers."""
         inside = (self.tar & 0xFFF) + 4 * count <= 0x1000
         return bool(self.csw & 0x30) and inside and self.tar < 0xE000_0000
 

@@ -1,7 +1,13 @@
 """The far end of pyOCD's remote probe: JSON lines over TCP."""
 
-import json
+from __future__ import annotations
 
+import json
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from simprobe.coresight import Dap
 from simprobe.gdbstub import TargetGone
 
 TRANSFER_FAULT, DISCONNECTED, GENERAL = 12, 2, 1
@@ -22,7 +28,7 @@ NOTHING = {"hello", "open", "close", "lock", "unlock", "connect", "disconnect", 
 NOTHING |= {"swj_sequence", "set_clock", "assert_reset"}
 
 
-def serve(connection, dap):
+def serve(connection: socket.socket, dap: Dap) -> None:
     """Answer one client until it leaves."""
     with connection, connection.makefile("rw", encoding="utf-8") as stream:
         for line in stream:
@@ -42,7 +48,7 @@ def serve(connection, dap):
             stream.flush()
 
 
-def handle(dap, name, arguments):
+def handle(dap: Dap, name: str, arguments: list[Any]) -> Any:
     if name in NOTHING or name == "get_memory_interface_for_ap":
         return None
     if name == "readprop":
@@ -58,12 +64,13 @@ def handle(dap, name, arguments):
         if address & 0xC != 8 or name == "read_dp":
             dap.select = kept
         return result
-    result = {
+    requests: dict[str, Callable[..., Any]] = {
         "read_ap": dap.read_ap,
         "write_ap": dap.write_ap,
         "read_ap_multiple": lambda _, count: dap.read_block(count),
         "write_ap_multiple": lambda _, values: dap.write_block(values),
-    }[name](*arguments)
+    }
+    result = requests[name](*arguments)
     if dap.fault:
         dap.fault = False
         raise Fault
