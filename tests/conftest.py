@@ -27,22 +27,24 @@ pytest_plugins = ["cpu_times"]
 
 # What takes longest, by --cpu-times. The first three need few libraries in common, so
 # that processes do not wait for each other's compilers.
-LONGEST = ("cases_on_boards", "platformio", "emulator", "linux", "transport")
-LONGEST += ("certificate", "estimate", "selective_build", "cmake", "applications")
-LONGEST += ("prepared", "flashing", "fuzz", "here", "c", "writing", "hostile_inputs")
+LONGEST = (
+    *("cases_on_boards", "platformio", "emulator", "linux", "transport"),
+    *("certificate", "estimate", "selective_build", "cmake", "applications"),
+    *("prepared", "flashing", "fuzz", "here", "c", "writing", "hostile_inputs"),
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The longest files first, then those with most slow tests, those on boards before,
     so that what ends last is short."""
-    slow = [one for one in items if one.get_closest_marker("slow")]
-    every = Counter(one.path for one in slow)
-    on_boards = Counter(one.path for one in slow if one.get_closest_marker("qemu"))
+    slow = [test for test in items if test.get_closest_marker("slow")]
+    every = Counter(test.path for test in slow)
+    on_boards = Counter(test.path for test in slow if test.get_closest_marker("qemu"))
     places = {f"test_{name}": place for place, name in enumerate(LONGEST)}
 
-    def key(one: pytest.Item) -> tuple[int, int, int]:
-        place = places.get(one.path.stem, len(places))
-        return place, -on_boards[one.path], -every[one.path]
+    def key(test: pytest.Item) -> tuple[int, int, int]:
+        place = places.get(test.path.stem, len(places))
+        return place, -on_boards[test.path], -every[test.path]
 
     items.sort(key=key)
 
@@ -64,10 +66,10 @@ def _environment(name: str, packages: Sequence[str]) -> Path:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (folder / "done").is_file():
             shutil.rmtree(folder, ignore_errors=True)
-            make = [sys.executable, "-m", "venv", "--without-pip", folder]
+            make = [sys.executable, "-m", "venv", "--without-pip", str(folder)]
             subprocess.run(make, check=True)
-            # A pip of its own would take seconds to install.
-            pip = [sys.executable, "-m", "pip", "--python", folder]
+            # Installing pip as well would take seconds.
+            pip = [sys.executable, "-m", "pip", "--python", str(folder)]
             words = [*pip, "install", "-q", "--no-compile", *packages]
             done = subprocess.run(words, check=False, capture_output=True, text=True)
             if done.returncode != 0:

@@ -1,4 +1,4 @@
-"""Detection: its parts on this computer, and frames streamed into boards."""
+"""Detection: its parts on the host, and frames streamed into boards."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import application
 import numpy as np
@@ -23,22 +24,26 @@ boxes = evaluate.boxes
 Found = boxes.Found
 
 
+Scenes = list[Any]  # of the modules that `application` imports
+Detections = list[Any]
+
 # ---- scenes --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", name="recording")
-def _recording() -> list:
-    return scenes.recording()
+def _recording() -> Scenes:
+    recording: Scenes = scenes.recording()
+    return recording
 
 
-def test_the_recording_is_the_one_of_the_references(recording: list) -> None:
-    found = evaluate.references(recording)
-    assert len(found) == scenes.RECORDED
+def test_the_recording_is_the_one_of_the_references(recording: Scenes) -> None:
+    references = evaluate.references(recording)
+    assert len(references) == scenes.RECORDED
     with pytest.raises(SdkError, match=r"is not the one of references\.npz"):
         evaluate.references(recording[:-1])
 
 
-def test_objects_are_where_their_boxes_say(recording: list) -> None:
+def test_objects_are_where_their_boxes_say(recording: Scenes) -> None:
     kinds = [box.kind for scene in recording for box in scene.boxes]
     assert min(kinds.count(0), kinds.count(1)) > 100
     for box in (box for scene in recording for box in scene.boxes):
@@ -74,22 +79,22 @@ def test_a_cell_becomes_a_box() -> None:
 def test_of_boxes_in_one_place_the_best_stays() -> None:
     scores, sides = cells()
     scores[0, 4, 4], scores[0, 4, 5], scores[1, 4, 4], scores[0, 9, 9] = 1, 2, 0.5, 3
-    found = boxes.decode(scores, sides)
-    assert [(box.kind, box.score) for box in found] == [(0, 3), (0, 2), (1, 0.5)]
+    kept = boxes.decode(scores, sides)
+    assert [(box.kind, box.score) for box in kept] == [(0, 3), (0, 2), (1, 0.5)]
 
 
 def test_scores_of_boxes() -> None:
-    thing = Found(0, 0, 0, 100, 100)
+    whole = Found(0, 0, 0, 100, 100)
     half = Found(0, 0, 0, 100, 50, 2.0)  # an overlap of 0.5 is enough
     less = Found(0, 0, 0, 100, 49, 3.0)
     other = Found(1, 0, 0, 100, 100, 1.0)
-    assert boxes.overlap(thing, half) == 0.5
-    assert boxes.score([[half]], [[thing]]) == boxes.Score(1, 1, 1)
-    assert boxes.score([[less, half, other]], [[thing]]) == boxes.Score(1, 3, 1)
-    assert boxes.score([[thing, half]], [[thing]]).right == 1  # each counts once
+    assert boxes.overlap(whole, half) == 0.5
+    assert boxes.score([[half]], [[whole]]) == boxes.Score(1, 1, 1)
+    assert boxes.score([[less, half, other]], [[whole]]) == boxes.Score(1, 3, 1)
+    assert boxes.score([[whole, half]], [[whole]]).right == 1  # each counts once
     assert boxes.score([[]], [[]]).f1 == 0
-    assert boxes.average_precision([[half], [other]], [[thing], [other]]) == 1
-    assert boxes.average_precision([[less, half], [other]], [[thing], [other]]) == 0.75
+    assert boxes.average_precision([[half], [other]], [[whole], [other]]) == 1
+    assert boxes.average_precision([[less, half], [other]], [[whole], [other]]) == 0.75
 
 
 @pytest.fixture(scope="module", name="parts")
@@ -98,7 +103,9 @@ def _parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return application.compiled(NAME, PARTS / f"{NAME}.c", program)
 
 
-def printed(parts: Path, *frames: tuple[tuple, np.ndarray, np.ndarray]) -> list:
+def printed(
+    parts: Path, *frames: tuple[tuple[int, int, int], np.ndarray, np.ndarray]
+) -> list[list[list[int]]]:
     """What firmware/boxes.h finds, a list for each frame."""
     given = b"".join(
         np.array(scale, np.int32).tobytes() + scores.tobytes() + sides.tobytes()
@@ -106,12 +113,16 @@ def printed(parts: Path, *frames: tuple[tuple, np.ndarray, np.ndarray]) -> list:
     )
     said = subprocess.run([parts], input=given, capture_output=True, check=True).stdout
     texts = said.decode().split("frame\n")[1:]
-    return [[[int(x) for x in row.split()] for row in t.splitlines()] for t in texts]
+    return [
+        [[int(number) for number in row.split()] for row in text.splitlines()]
+        for text in texts
+    ]
 
 
 def test_the_firmware_s_boxes_are_python_s(parts: Path) -> None:
     """Few and many candidates, ties, and sides that turn a box inside out."""
-    random, given, expected = np.random.default_rng(0), [], []
+    random = np.random.default_rng(0)
+    given, expected = [], []
     shape = (boxes.CELLS, boxes.CELLS)
     for number in range(200):
         zero, step = int(random.integers(-128, 128)), 2.0 ** int(random.integers(4))
@@ -120,13 +131,14 @@ def test_the_firmware_s_boxes_are_python_s(parts: Path) -> None:
         sides = random.integers(-128, 128, (*shape, 4)).astype(np.int8)
         threshold = int(random.integers(-20, 128))
         given.append(((threshold, zero, int(step * 65536)), scores, sides))
-        found = boxes.decode(
+        decoded = boxes.decode(
             scores.transpose(2, 0, 1).astype(float),
             (sides.transpose(2, 0, 1).astype(float) - zero) * step / boxes.CELL,
             threshold,
         )
-        rows = [(x.kind, x.left, x.top, x.right, x.bottom, x.score) for x in found]
-        expected.append([list(row) for row in rows])
+        expected.append(
+            [[x.kind, x.left, x.top, x.right, x.bottom, x.score] for x in decoded]
+        )
     assert printed(parts, *given) == expected
     counts = [len(x) for x in expected]
     assert max(counts) > 20 and min(counts) == 0
@@ -138,8 +150,8 @@ def test_the_most_that_cells_can_say(parts: Path, value: int) -> None:
     scores = np.full((boxes.CELLS, boxes.CELLS, 2), 127, np.int8)
     sides = np.full((boxes.CELLS, boxes.CELLS, 4), value, np.int8)
     for zero in (-128, 127):
-        (found,) = printed(parts, ((-128, zero, 1 << 22), scores, sides))
-        assert 1 <= len(found) <= boxes.MOST
+        (kept,) = printed(parts, ((-128, zero, 1 << 22), scores, sides))
+        assert 1 <= len(kept) <= boxes.MOST
 
 
 def test_numbers_of_the_firmware_are_those_of_python() -> None:
@@ -158,8 +170,9 @@ def test_numbers_of_the_firmware_are_those_of_python() -> None:
 
 def test_the_log_of_the_firmware() -> None:
     lines = ["0", "person 1 2 3 4 5", "1", "2", "object 0 0 16 16 1", "3 frames lost"]
-    found, lost = evaluate.parse(lines)
-    assert found == [[Found(0, 1, 2, 3, 4, 5.0)], [], [Found(1, 0, 0, 16, 16, 1.0)]]
+    detections, lost = evaluate.parse(lines)
+    person, other = Found(0, 1, 2, 3, 4, 5.0), Found(1, 0, 0, 16, 16, 1.0)
+    assert detections == [[person], [], [other]]
     assert lost == 3
     with pytest.raises(SdkError, match="last line is"):
         evaluate.parse(lines[:-1])
@@ -182,39 +195,43 @@ def _firmware(tmp_path_factory: pytest.TempPathFactory) -> object:
     return evaluate.built_for(M4, tmp_path_factory.mktemp("firmware"))
 
 
-def streamed(firmware: object, made: list, shift: int = evaluate.SHIFT) -> tuple:
-    files = evaluate.frames(made)
+def streamed(
+    firmware: object, filmed: Scenes, shift: int = evaluate.SHIFT
+) -> tuple[Detections, int]:
+    files = evaluate.frames(filmed)
     ran = evaluate.on_board.run(firmware, files, count=False, shift=shift)
-    return evaluate.parse(ran.lines)
+    detections, lost = evaluate.parse(ran.lines)
+    return detections, lost
 
 
 @pytest.mark.qemu
 @pytest.mark.slow
-def test_a_board_finds_what_pytorch_finds(firmware: object, recording: list) -> None:
-    made = recording[:12]
-    found, lost = streamed(firmware, made)
-    assert (len(found), lost) == (12, 0)
+def test_a_board_finds_what_pytorch_finds(firmware: object, recording: Scenes) -> None:
+    filmed = recording[:12]
+    detections, lost = streamed(firmware, filmed)
+    assert (len(detections), lost) == (12, 0)
     floats = evaluate.references(recording)[:12]
-    same = boxes.score(found, floats)
+    same = boxes.score(detections, floats)
     assert same.objects >= 12
     assert same.f1 > 0.9
-    there = [boxes.of_scene(one) for one in made]
-    assert abs(boxes.score(found, there).f1 - boxes.score(floats, there).f1) < 0.05
+    truth = [boxes.of_scene(scene) for scene in filmed]
+    loss = boxes.score(floats, truth).f1 - boxes.score(detections, truth).f1
+    assert abs(loss) < 0.05
 
 
 @pytest.mark.qemu
 @pytest.mark.slow
 def test_a_core_that_is_too_slow_loses_whole_frames(
-    firmware: object, recording: list
+    firmware: object, recording: Scenes
 ) -> None:
     """Half as many instructions a second, a quarter: the network is not done when rows
     come, those of one frame or of two."""
     whole, _ = streamed(firmware, recording[:6])
     for shift, step in ((1, 2), (2, 3)):
         slow = evaluate.SHIFT + shift
-        found, lost = streamed(firmware, recording[:6], shift=slow)
-        assert found == whole[::step]
-        assert lost == 6 - len(found)
+        detections, lost = streamed(firmware, recording[:6], shift=slow)
+        assert detections == whole[::step]
+        assert lost == 6 - len(detections)
 
 
 @pytest.mark.qemu
@@ -238,7 +255,7 @@ def test_the_promises_hold(board: str) -> None:
 
 @pytest.mark.export
 @application.needs_torch
-def test_strips_are_parts_of_the_frame(recording: list) -> None:
+def test_strips_are_parts_of_the_frame(recording: Scenes) -> None:
     """What the board makes of 5 rows at a time is what training makes of all."""
     model = application.module(NAME, "model")
     frames = model.frames_of(recording[:3])
@@ -256,7 +273,7 @@ def test_the_front_end_is_the_one_of_the_module(
     monkeypatch.setenv("FRONT", "1")
     out = tmp_path / "front.bpte"
     ember = [sys.executable, "-m", "ember"]
-    words = [*ember, "export", "model.py", "--board", M4, "-o", out]
+    words = [*ember, "export", "model.py", "--board", M4, "-o", str(out)]
     subprocess.run(words, cwd=FOLDER, check=True, capture_output=True)
     assert (FOLDER / "front.pte").read_bytes() in out.read_bytes()
     if shutil.which("qemu-system-arm"):

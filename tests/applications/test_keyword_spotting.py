@@ -1,4 +1,4 @@
-"""Keyword spotting: its parts on this computer, and the recording on boards."""
+"""Keyword spotting: its parts on the host, and the recording on boards."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ctypes
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import application
 import numpy as np
@@ -18,7 +19,7 @@ evaluate = application.module(NAME, "evaluate")
 rules = application.module(NAME, "rules")
 Word, Decision = recording.Word, recording.Decision
 
-# The headers of the firmware, for this computer.
+# The headers of the firmware, for the host.
 PARTS = """
 #include "ring.h"
 #include "spotting.h"
@@ -122,7 +123,8 @@ def test_the_firmware_has_the_same_rule(parts: ctypes.CDLL) -> None:
 STEP = 1600
 
 
-def stream_of(scores: list[int], words: list[recording.Word]) -> rules.Heard:
+def stream_of(scores: list[int], words: list[Any]) -> Any:
+    """What the rules call Heard, with its Words."""
     return rules.Heard(np.array(row_of(*scores), float), STEP, words)
 
 
@@ -166,7 +168,7 @@ SAID = [Word("yes", 8000, 12000), Word("water", 24000, 28000), Word("no", 40000,
     ],
 )
 def test_what_is_right(heard: list[tuple[str, int]], right: int, alarms: int) -> None:
-    decisions = [Decision(*one) for one in heard]
+    decisions = [Decision(word, at) for word, at in heard]
     score = recording.score(decisions, SAID, 80000)
     assert (score.right, score.words, score.false_alarms) == (right, 3, alarms)
     assert score.quiet_s == 10 - 2 * (0.5 + 0.7)
@@ -294,7 +296,7 @@ def test_the_reference_is_what_pytorch_decides() -> None:
 @application.needs_torch
 def test_exports_find_the_sdk_from_any_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     train = application.module(NAME, "train")
-    given: list[dict] = []
+    given: list[dict[str, Any]] = []
     monkeypatch.setenv("PYTHONPATH", "sdk")  # as make has it
     monkeypatch.setattr(
         train.subprocess, "run", lambda *_, **options: given.append(options)

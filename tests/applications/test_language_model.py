@@ -1,10 +1,11 @@
-"""The language model: its parts on this computer, and what a board writes."""
+"""The language model: its parts on the host, and what a board writes."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import application
 import numpy as np
@@ -91,10 +92,16 @@ def _firmware(tmp_path_factory: pytest.TempPathFactory) -> object:
     return evaluate.built_for(BOARD, tmp_path_factory.mktemp("firmware"))
 
 
-def answers(firmware: object, *requests: bytes) -> list:
+class Answer(NamedTuple):
+    given: list[int]
+    drawn: list[int]
+    text: str
+
+
+def answers(firmware: object, *requests: bytes) -> list[Answer]:
     files = {"requests.txt": b"".join(requests)}
     ran = evaluate.on_board.run(firmware, files, count=False)
-    return evaluate.parse("\n".join(ran.lines))
+    return [Answer(*answer) for answer in evaluate.parse("\n".join(ran.lines))]
 
 
 @pytest.mark.qemu
@@ -107,10 +114,11 @@ def test_a_board_writes_what_pytorch_does(firmware: object) -> None:
         for x in wanted
     ]
     got = answers(firmware, *asked)
-    assert [one[0] for one in got] == [one["given"] for one in wanted]
-    assert [one[1] for one in got] == [one["tokens"][:12] for one in wanted]
-    for one in got:
-        assert one[2] == tokens.decode(one[1], PAIRS).decode()
+    assert [answer.given for answer in got] == [answer["given"] for answer in wanted]
+    drawn = [answer["tokens"][:12] for answer in wanted]
+    assert [answer.drawn for answer in got] == drawn
+    for answer in got:
+        assert answer.text == tokens.decode(answer.drawn, PAIRS).decode()
 
 
 @pytest.mark.qemu
@@ -137,7 +145,7 @@ def test_it_ends_where_the_model_s_memory_does(firmware: object) -> None:
     facts = evaluate.references()
     text = tokens.decode(facts["tokens"], PAIRS).decode()
     (got,) = answers(firmware, evaluate.request(text, 200))
-    assert len(got[0]) + len(got[1]) == 256 + 1
+    assert len(got.given) + len(got.drawn) == 256 + 1
 
 
 @pytest.mark.broad
@@ -178,12 +186,13 @@ def test_in_float32_a_board_writes_what_pytorch_does(
     monkeypatch.setattr(
         references,
         "REQUESTS",
-        [(*one[:1], 32, *one[2:]) for one in references.REQUESTS],
+        [(*request[:1], 32, *request[2:]) for request in references.REQUESTS],
     )
     writer.reset()
     wanted = references.answers(references.eager(writer), PAIRS)
     keys = ("prompt", "count", "thousandths", "best", "seed")
-    asked = [evaluate.request(*(one[key] for key in keys)) for one in wanted]
+    asked = [evaluate.request(*(answer[key] for key in keys)) for answer in wanted]
     got = answers(evaluate.built_for(BOARD, tmp_path), *asked)
-    assert [one[1] for one in got] == [one["tokens"] for one in wanted]
-    assert len(np.unique([token for one in got for token in one[1]])) > 30
+    drawn = [answer.drawn for answer in got]
+    assert drawn == [answer["tokens"] for answer in wanted]
+    assert len(np.unique([token for answer in drawn for token in answer])) > 30

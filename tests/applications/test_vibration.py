@@ -1,4 +1,4 @@
-"""Vibration: its parts on this computer, and recordings streamed into boards."""
+"""Vibration: its parts on the host, and recordings streamed into boards."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import application
 import numpy as np
@@ -69,14 +70,14 @@ def test_a_fault_is_where_it_belongs(
 
 def test_recordings_are_the_same_every_time_and_end_where_they_should() -> None:
     parts = [machines.Part("sound", 1.5), machines.Part("outer", 0.5, 1)]
-    one, two = (
+    first, second = (
         machines.record(
             machines.machine(np.random.default_rng(1)), parts, np.random.default_rng(2)
         )
         for _ in range(2)
     )
-    assert np.array_equal(one, two)
-    assert (one.dtype, one.size) == (np.int16, 2 * machines.RATE)
+    assert np.array_equal(first, second)
+    assert (first.dtype, first.size) == (np.int16, 2 * machines.RATE)
 
 
 # ---- decisions -----------------------------------------------------------------------
@@ -129,10 +130,11 @@ def _firmware(tmp_path_factory: pytest.TempPathFactory) -> object:
     return evaluate.built_for(M4, tmp_path_factory.mktemp("firmware"))
 
 
-def streamed(firmware: object, samples: np.ndarray, **options: int) -> tuple:
+def streamed(firmware: object, samples: np.ndarray, **options: int) -> tuple[Any, bool]:
     files = {"samples.bin": samples.tobytes()}
     ran = evaluate.on_board.run(firmware, files, count=False, **options)
-    return evaluate.parse(ran.lines)
+    decided, whole = evaluate.parse(ran.lines)
+    return decided, whole
 
 
 @pytest.mark.qemu
@@ -211,7 +213,7 @@ def test_programs_are_those_of_the_weights(
     quantize = [] if program == "front" else ["--quantize", "int8"]
     out = tmp_path / f"{program}.bpte"
     ember = [sys.executable, "-m", "ember"]
-    words = [*ember, "export", "model.py", "--board", M4, *quantize, "-o", out]
+    words = [*ember, "export", "model.py", "--board", M4, *quantize, "-o", str(out)]
     subprocess.run(words, cwd=FOLDER, check=True, capture_output=True)
     assert (FOLDER / f"{program}.pte").read_bytes() in out.read_bytes()
     subprocess.run([*ember, "test", out, "--board", M4], check=True)

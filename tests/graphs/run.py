@@ -52,27 +52,27 @@ def main() -> int:
             print(exported.program(options.family, number, 0)[0].source())
         return 0
     seeds = {seed.name: seed for seed in (Seed(options.family, n) for n in numbers)}
-    found = sources.exported(seeds.values(), options.jobs)
+    graphs = sources.exported(seeds.values(), options.jobs)
     chosen = [boards.load(name) for name in options.board or ["host"]]
-    outcomes = testing.test(found.cases, chosen, jobs=options.jobs)
-    wrong = [one for one in outcomes if one.status != "passed"]
-    for one in wrong:
-        print(f"{one.board} {one.name}: {one.status}: {one.message}")
+    outcomes = testing.test(graphs.cases, chosen, jobs=options.jobs)
+    wrong = [outcome for outcome in outcomes if outcome.status != "passed"]
+    for outcome in wrong:
+        print(f"{outcome.board} {outcome.name}: {outcome.status}: {outcome.message}")
     if options.shrink:
         tasks = [
             Mismatch(
-                *(seeds[one.name], boards.load(one.board), Option(), None),
-                options.shrink / f"{one.name}-{one.board}",
+                *(seeds[outcome.name], boards.load(outcome.board), Option(), None),
+                options.shrink / f"{outcome.name}-{outcome.board}",
             )
-            for one in wrong
+            for outcome in wrong
         ]
         for mismatch, text in sources.shrunk(tasks, options.jobs):
             print(f"{mismatch.folder}:\n{text}")
     for (board, status), number in sorted(
-        Counter((one.board, one.status) for one in outcomes).items()
+        Counter((outcome.board, outcome.status) for outcome in outcomes).items()
     ):
         print(f"{board}: {number} {status}")
-    print(f"{found.refused} seeds refused by the exporter")
+    print(f"{graphs.refused} seeds refused by the exporter")
     return 1 if wrong or not outcomes else 0
 
 

@@ -81,8 +81,8 @@ def test_shortcuts_change_no_byte(exported: Any) -> None:
         "import sys, hashlib; from ember.sweep.graphs import exported\n"
         "if sys.argv[1] == 'ready': exported.start()\n"
         "for n in (70003, 70005):\n"
-        "    made = exported.accepted('core', n, [])[2]\n"
-        "    print(hashlib.sha256(made.files['model.pte']).hexdigest())\n"
+        "    program = exported.accepted('core', n, [])[2]\n"
+        "    print(hashlib.sha256(program.files['model.pte']).hexdigest())\n"
     )
     hashes = {
         subprocess.run(
@@ -106,9 +106,9 @@ def test_shrinking_finds_the_smallest_part(exported: Any, tmp_path: Path) -> Non
 
     def differing(folders: list[Path]) -> list[Path]:
         return [
-            one
-            for one in folders
-            if all(step in (one / "graph.txt").read_text() for step in guilty)
+            folder
+            for folder in folders
+            if all(step in (folder / "graph.txt").read_text() for step in guilty)
         ]
 
     text = exported.smallest("core", seed, differing, tmp_path / "case")
