@@ -1,5 +1,5 @@
 """What tests of examples/applications share: modules of a folder (other folders have
-the same names), parts of its firmware on this computer, and its evaluate.py."""
+the same names), parts of its firmware on the host, and its evaluate.py."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ needs_torch = pytest.mark.skipif(
 
 
 def module(application: str, name: str) -> ModuleType:
-    """It, and what it imports beside it, read anew."""
+    """It, and what it imports beside it, read again."""
     folder = FOLDER / application
     sys.path.insert(0, str(folder))
-    own = {path.stem for path in folder.glob("*.py")}
+    names = {path.stem for path in folder.glob("*.py")}
     try:
-        for known in own & sys.modules.keys():
+        for known in names & sys.modules.keys():
             del sys.modules[known]
         return importlib.import_module(name)
     finally:

@@ -1,5 +1,9 @@
 """Board files of a user, and what is said when they are loaded."""
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import pytest
 import yaml
 
@@ -18,31 +22,31 @@ MEMORIES = [FLASH, DTCM]
 WHOLE = {"title": "a board", "memories": MEMORIES, "verified": "nobody"}
 
 
-def write(folder, stem, **keys):
+def write(folder: Path, stem: str, **keys: Any) -> Path:
     path = folder / f"{stem}.yaml"
     path.parent.mkdir(exist_ok=True)
     path.write_text(yaml.safe_dump(keys, sort_keys=False))
     return path
 
 
-def mine(folder, **keys):
+def mine(folder: Path, **keys: Any) -> Path:
     return write(folder, "mine", **{"name": "mine", **keys})
 
 
-def like_h7(folder, **keys):
+def like_h7(folder: Path, **keys: Any) -> Path:
     return mine(folder, like="nucleo-h743zi2", **keys)
 
 
-def refused(path):
+def refused(path: Path) -> str:
     with pytest.raises(SdkError) as error:
         boards.read(path)
     return f"{error.value.what}\n{error.value.hint}"
 
 
-def loader(capsys):
+def loader(capsys: pytest.CaptureFixture[str]) -> Callable[[Path], str]:
     """Loads a board, and returns what is said."""
 
-    def load(path):
+    def load(path: Path) -> str:
         boards.load.cache_clear()
         capsys.readouterr()
         boards.load(str(path))

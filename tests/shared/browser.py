@@ -45,9 +45,9 @@ class Tab:
             chunk = os.read(self.reader.fileno(), 1 << 16)
             assert chunk, "the browser ended"
             self.rest += chunk
-        one, _, self.rest = self.rest.partition(b"\0")
-        found: dict[str, Any] = json.loads(one)
-        return found
+        encoded, _, self.rest = self.rest.partition(b"\0")
+        message: dict[str, Any] = json.loads(encoded)
+        return message
 
     def open(self, url: str) -> None:
         """Until the page is there, not the one before."""

@@ -14,8 +14,10 @@ TESTS = ROOT / "tests/unit/c"
 SHARED = [TESTS / f"{name}.c" for name in ("check", "subject", "toys")]
 CORE = sorted((ROOT / "runtime_c/src").glob("*.c"))
 BACKENDS = [ROOT / "backends/example.c"]
-_ENGINES = ("copy", "fill", "scalar", "element", "half", "strided")
-_ENGINES += ("view", "view_args", "parts", "pad_common")
+_ENGINES = (
+    *("copy", "fill", "scalar", "element", "half", "strided"),
+    *("view", "view_args", "parts", "pad_common"),
+)
 # What kernels.c needs.
 KERNELS = [
     ROOT / "kernels/prim/et_copy_index.c",
@@ -95,7 +97,7 @@ THREADS = Target(
 
 def _arm_libraries() -> list[str]:
     """newlib and libgcc, for memcpy and 64-bit division."""
-    found = []
+    paths = []
     for question in ("-print-file-name=libc.a", "-print-libgcc-file-name"):
         flags = ("-march=armv7-a+fp", "-mfloat-abi=hard", "-mthumb")
         done = subprocess.run(
@@ -104,8 +106,8 @@ def _arm_libraries() -> list[str]:
             text=True,
             check=True,
         )
-        found.append(done.stdout.strip())
-    return found
+        paths.append(done.stdout.strip())
+    return paths
 
 
 def _compile(command: list[str]) -> None:
@@ -126,22 +128,22 @@ class Builder:
         link = ["-nostdlib", "-fuse-ld=lld-19", "-e", "_start"]
         extra = [*link, *_arm_libraries()] if target is ARM else []
         flags = [*target.command, *includes()]
-        own = [self._object(target, topic, source) for source in sources]
-        _compile([*flags, *own, *self._core(target), *extra, "-o", str(program)])
+        objects = [self._object(target, topic, source) for source in sources]
+        _compile([*flags, *objects, *self._core(target), *extra, "-o", str(program)])
         return program
 
     def build_apart(self, target: Target, topic: str, *sources: Path) -> Path:
         """The executable of a test that loads the core as a library: `library`."""
         program = self._folder / f"{topic}-{target.name}"
-        own = [self._object(target, topic, source) for source in sources]
+        objects = [self._object(target, topic, source) for source in sources]
         library = self.library(target, self._folder / CORE_LIBRARY)
-        _compile([*target.command, *own, str(library), "-o", str(program)])
+        _compile([*target.command, *objects, str(library), "-o", str(program)])
         return program
 
     def library(self, target: Target, path: Path, **changed: Path) -> Path:
         """The core as a library, with other objects in place of parts of it."""
         if changed or not path.is_file():
-            core = [changed.get(Path(one).stem, one) for one in self._core(target)]
+            core = [changed.get(Path(file).stem, file) for file in self._core(target)]
             words = [*target.command, "-shared", f"-Wl,-soname,{CORE_LIBRARY}"]
             _compile([*words, *map(str, core), "-o", str(path)])
         return path
@@ -171,7 +173,7 @@ class Builder:
 
 def includes() -> list[str]:
     folders = ("runtime_c/include", "runtime_c/src", ".")
-    return [f"-I{ROOT / one}" for one in folders]
+    return [f"-I{ROOT / folder}" for folder in folders]
 
 
 def run(

@@ -64,11 +64,11 @@ def packed(layer: Layer) -> Program | None:
 def packed_for(layer: Layer, kernels: Mapping[str, bool]) -> Program | None:
     """As if that of the kernels (whether channels are innermost) were chosen for each
     call that has the layout."""
-    made = layer.model.program
+    content = layer.model.program
     (kernel,) = (name for name, last in kernels.items() if last == layer.last)
     chosen = [
         replace(need, calls=tuple(replace(call, kernel=kernel) for call in need.calls))
-        for need in needs(made)
+        for need in needs(content)
     ]
-    after = prepack.with_panels(made, chosen, {kernel}, KNOWN)
+    after = prepack.with_panels(content, chosen, {kernel}, KNOWN)
     return after and trimmed(after)

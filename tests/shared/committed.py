@@ -41,12 +41,14 @@ def run(
     if not emulator.available(name):
         pytest.skip(f"{name.runner.binary} is not installed")
     wanted = picked.parse_filter(expression)
-    found = [one for one in cases.find(folders) if wanted(one.name)]
-    return testing.test(found, [name], jobs=1, settings=settings)
+    chosen = [case for case in cases.find(folders) if wanted(case.name)]
+    return testing.test(chosen, [name], jobs=1, settings=settings)
 
 
 def check(results: list[Outcome]) -> None:
-    wrong = [one for one in results if one.status != "passed"]
-    lines = [f"{one.name}: {one.status}: {one.message}" for one in wrong]
-    again = [f"  {one.again}" for one in wrong]
+    wrong = [outcome for outcome in results if outcome.status != "passed"]
+    lines = [
+        f"{outcome.name}: {outcome.status}: {outcome.message}" for outcome in wrong
+    ]
+    again = [f"  {outcome.again}" for outcome in wrong]
     assert not wrong, "\n".join([*lines, "to run one again:", *again])

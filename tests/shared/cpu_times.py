@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pace
@@ -34,10 +34,12 @@ class CpuTimes:
         self._tests: Counter[str] = Counter()
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self) -> Iterator[None]:
+    def pytest_runtest_makereport(
+        self,
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
         now = pace.used()
-        report.cpu, self._last = now - self._last, now
+        vars(report)["cpu"], self._last = now - self._last, now
         return report
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

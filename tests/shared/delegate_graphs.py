@@ -12,7 +12,7 @@ import numpy as np
 from ember import program
 from ember.files import flat_writer
 from ember.files.flat import Record
-from ember.files.tensors import DType
+from ember.files.tensors import Array, DType
 from ember.files.xnnpack import BACKEND, DATATYPE, GRAPH, NO_VALUE
 from ember.program import types
 
@@ -38,20 +38,20 @@ class Delegate:
 
     # ---- values ----------------------------------------------------------------------
 
-    def _value(self, datatype: str, dims: tuple[int, ...], **own: Any) -> int:
+    def _value(self, datatype: str, dims: tuple[int, ...], **options: Any) -> int:
         tensor = {
             "datatype": _NUMBERS[datatype],
             "num_dims": len(dims),
             "dims": list(dims),
-            "constant_buffer_idx": own.get("constant", 0),
+            "constant_buffer_idx": options.get("constant", 0),
             "external_id": NO_VALUE,
             "flags": 0,
             "id_out": len(self.values),
             "dq_datatype": 0,
         }
         record: Any = ("XNNTensorValue", tensor)
-        if "params" in own:
-            quantised = {"tensor_value": tensor, "quant_params": own["params"]}
+        if "params" in options:
+            quantised = {"tensor_value": tensor, "quant_params": options["params"]}
             record = ("XNNQuantizedTensorValue", quantised)
         self.values.append({"value": record})
         return len(self.values) - 1
@@ -73,7 +73,7 @@ class Delegate:
         params = ("PerTokenDynamicQuant", {"num_nonbatch_dims": alike})
         return self._value("qdint8", dims, params=params)
 
-    def constant(self, array: np.ndarray) -> int:
+    def constant(self, array: Array) -> int:
         self.constants.append(array.tobytes())
         return len(self.constants) - 1
 
@@ -93,11 +93,11 @@ class Delegate:
         params = {"scale": [], "channel_dim": axis, "num_scales": dims[axis]}
         params["scale_buffer_idx"] = self.constant(scales)
         kind = "qcint4" if bits == 4 else "qcint8"
-        own = {
+        options = {
             "constant": self.constant(numbers),
             "params": ("PerChannelQuant", params),
         }
-        return self._value(kind, dims, **own)
+        return self._value(kind, dims, **options)
 
     def grouped(self, n: int, k: int, group: int) -> int:
         """Weights of four bits with a scale for each group of elements."""
@@ -107,9 +107,9 @@ class Delegate:
         params = {"scale": [], "channel_dim": 0, "num_scales": scales.size}
         params |= {"group_size": group, "scale_bf16": []}
         params["scale_buffer_idx"] = self.constant(halves)
-        own = ("PerChannelGroupQuant", params)
+        quantisation = ("PerChannelGroupQuant", params)
         return self._value(
-            "qbint4", (n, k), constant=self.constant(numbers), params=own
+            "qbint4", (n, k), constant=self.constant(numbers), params=quantisation
         )
 
     def bias(self, count: int) -> int:
@@ -118,9 +118,9 @@ class Delegate:
         scales = np.full(count, 0.001, np.float32)
         params = {"scale": [], "channel_dim": 0, "num_scales": count}
         params["scale_buffer_idx"] = self.constant(scales)
-        own = ("PerChannelQuant", params)
+        quantisation = ("PerChannelQuant", params)
         return self._value(
-            "qcint32", (count,), constant=self.constant(numbers), params=own
+            "qcint32", (count,), constant=self.constant(numbers), params=quantisation
         )
 
     def float_bias(self, count: int) -> int:
@@ -142,9 +142,9 @@ class Delegate:
 
     def quantised(self, index: int, alike: int = 1) -> int:
         """Floats as int8 with parameters of each row."""
-        made = self.dynamic(*self.tensor(index)["dims"], alike=alike)
-        self.node("Convert", input_id=index, output_id=made)
-        return made
+        converted = self.dynamic(*self.tensor(index)["dims"], alike=alike)
+        self.node("Convert", input_id=index, output_id=converted)
+        return converted
 
     # ---- the program -----------------------------------------------------------------
 

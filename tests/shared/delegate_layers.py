@@ -190,11 +190,14 @@ class Single:
     def built(self) -> Delegate:
         graph = Delegate()
         before, after = self.form.split("_")
-        numbers = {"scale": 0.03, "zero": -7}
-        other = numbers if self.same else {"scale": 0.021, "zero": 4}
-        static, floats = graph.static, graph.floats
-        x = static(*self.sizes, **numbers) if before == "s8" else floats(*self.sizes)
-        y = static(*self.sizes, **other) if after == "s8" else floats(*self.sizes)
+
+        def value(datatype: str, scale: float, zero: int) -> int:
+            if datatype == "s8":
+                return graph.static(*self.sizes, scale=scale, zero=zero)
+            return graph.floats(*self.sizes)
+
+        x = value(before, 0.03, -7)
+        y = value(after, *((0.03, -7) if self.same else (0.021, 4)))
         graph.inputs, graph.outputs = [x], [y]
         extra = {"ELU": {"alpha": 0.7}, "LeakyReLU": {"negative_slope": 0.1}}
         graph.node(
@@ -227,7 +230,7 @@ class Pool:
             (w + left + right - self.kernel[1]) // self.stride[1] + 1,
         )
         x = graph.static(*self.sizes)
-        y = graph.static(n, *out, c, **({} if self.same else {"scale": 0.03}))
+        y = graph.static(n, *out, c, scale=0.05 if self.same else 0.03)
         graph.inputs, graph.outputs = [x], [y]
         graph.node(
             "MaxPooling2d",

@@ -24,7 +24,7 @@ torch.manual_seed(0)
 def said_by(tool: str, *arguments: str, accept: Sequence[int] = (0,)) -> str:
     """What tools/`tool` prints, which ends as accepted; skips without executorch."""
     pytest.importorskip("executorch", reason="pip install '.[export]'")
-    command = [sys.executable, paths.root() / "tools" / tool, *arguments]
+    command = [sys.executable, str(paths.root() / "tools" / tool), *arguments]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode in accept, done.stderr[-2000:]
     return done.stdout

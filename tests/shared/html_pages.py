@@ -43,7 +43,11 @@ class Page(HTMLParser):
         return [given[name] for _, given in self.elements if name in given]
 
     def table(self, caption: str) -> Table:
-        (table,) = (one for one in self.tables if one.caption.startswith(caption))
+        (table,) = (
+            candidate
+            for candidate in self.tables
+            if candidate.caption.startswith(caption)
+        )
         return table
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:

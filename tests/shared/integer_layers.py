@@ -1,12 +1,16 @@
 """What layers of int16 and of int4 share: how sums are scaled, and what is under the
 taps of a convolution."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import SupportsInt
 
 import numpy as np
 
+from ember.files.tensors import Array
 
-def scaled(total, multiplier, shift):
+
+def scaled(total: SupportsInt, multiplier: SupportsInt, shift: int) -> int:
     """total * multiplier * 2^(shift - 31), rounded twice: ties up, then from zero."""
     high = ((int(total) << max(shift, 0)) * int(multiplier) + (1 << 30)) >> 31
     if shift < 0:
@@ -21,7 +25,7 @@ class Window:
     padding: tuple[int, int] = (0, 0)
     dilation: tuple[int, int] = (1, 1)
 
-    def views(self, x):
+    def views(self, x: Array) -> Iterator[tuple[tuple[int, int], list[int], Array]]:
         """(n, h, w, c) with zeros around it -> what is under each output's taps."""
         wide = np.pad(x, [(0, 0), *((each, each) for each in self.padding), (0, 0)])
         pairs = zip(self.dilation, self.kernel, strict=True)
@@ -33,10 +37,10 @@ class Window:
             columns = slice(left, left + reach[1], self.dilation[1])
             yield (oy, ox), size, wide[:, rows, columns]
 
-    def sums(self, x, weights, groups):
+    def sums(self, x: Array, weights: Array, groups: int) -> Array:
         """By (filters, h, w, c / groups)."""
         each, depth = len(weights) // groups, weights.shape[3]
-        sums = None
+        sums: Array | None = None
         for (oy, ox), size, under in self.views(x):
             if sums is None:
                 sums = np.zeros((len(x), *size, len(weights)), np.int64)
@@ -44,4 +48,5 @@ class Window:
                 group = f // each * depth
                 part = under[..., group : group + depth]
                 sums[:, oy, ox, f] = np.einsum("nhwc,hwc->n", part, filter)
+        assert sums is not None
         return sums

@@ -60,36 +60,38 @@ class _Writer:
         self.calls.append(types.KernelCall(index, (*args, args[-1])))
         return args[-1]
 
-    def add_of(self, one: int, other: int, *sizes: int) -> int:
+    def add_of(self, value: int, other: int, *sizes: int) -> int:
         alpha = self.add(types.Int(1))
-        return self.call("aten::add.out", one, other, alpha, self.tensor(*sizes))
+        return self.call("aten::add.out", value, other, alpha, self.tensor(*sizes))
 
-    def relu(self, one: int, *sizes: int) -> int:
-        return self.call("aten::relu.out", one, self.tensor(*sizes))
+    def relu(self, value: int, *sizes: int) -> int:
+        return self.call("aten::relu.out", value, self.tensor(*sizes))
 
-    def mean(self, one: int, *sizes: int) -> int:
+    def mean(self, value: int, *sizes: int) -> int:
         """Over the first dimension."""
         zero = self.add(types.Int(0))
         where, keep = self.add(types.IntList((zero,))), self.add(types.Bool(True))
         dtype = self.add(types.Null())
-        return self.call("aten::mean.out", one, where, keep, dtype, self.tensor(*sizes))
+        return self.call(
+            "aten::mean.out", value, where, keep, dtype, self.tensor(*sizes)
+        )
 
     def cat(self, parts: list[int], dim: int, *sizes: int) -> int:
         tensors = self.add(types.TensorList(tuple(parts)))
         where = self.add(types.Int(dim))
         return self.call("aten::cat.out", tensors, where, self.tensor(*sizes))
 
-    def view(self, one: int, *sizes: int) -> int:
+    def view(self, value: int, *sizes: int) -> int:
         numbers = tuple(self.add(types.Int(size)) for size in sizes)
         shape = self.add(types.IntList(numbers))
-        return self.call("aten::view_copy.out", one, shape, self.tensor(*sizes))
+        return self.call("aten::view_copy.out", value, shape, self.tensor(*sizes))
 
-    def alias(self, one: int, *sizes: int) -> int:
+    def alias(self, value: int, *sizes: int) -> int:
         """The same bytes as another value."""
-        value = self.values[one]
-        assert isinstance(value, types.Tensor)
+        tensor = self.values[value]
+        assert isinstance(tensor, types.Tensor)
         order = tuple(range(len(sizes)))
-        return self.add(replace(value, sizes=sizes, dim_order=order))
+        return self.add(replace(tensor, sizes=sizes, dim_order=order))
 
     def state(self, *sizes: int) -> int:
         """A buffer that is zero when the method is loaded."""
@@ -102,20 +104,20 @@ class _Writer:
         self.values[index] = replace(value, data_index=number, extra=extra)
         return index
 
-    def keep(self, one: int, buffer: int) -> None:
+    def keep(self, value: int, buffer: int) -> None:
         """Write a result into a buffer."""
         index = self.operators.setdefault("aten::copy_", len(self.operators))
         now = self.add(types.Bool(False))
-        self.calls.append(types.KernelCall(index, (buffer, one, now, buffer)))
+        self.calls.append(types.KernelCall(index, (buffer, value, now, buffer)))
 
-    def delegate(self, number: int, one: int, *sizes: int) -> int:
+    def delegate(self, number: int, value: int, *sizes: int) -> int:
         """The input times a number of its own, by the example backend."""
         while len(self.delegates) <= number:
             factor = struct.pack("<f", 1 + len(self.delegates) / 1024)
             head = struct.pack("<4sBBHII", b"EXB0", 0, 1, 0, math.prod(sizes), 1)
             self.delegates.append(types.Delegate("EmberExampleBackend", head + factor))
         result = self.tensor(*sizes)
-        self.calls.append(types.DelegateCall(number, (one, result)))
+        self.calls.append(types.DelegateCall(number, (value, result)))
         return result
 
     def program(self, outputs: list[int]) -> types.Program:
@@ -136,150 +138,152 @@ class _Writer:
 
 def chain(count: int) -> types.Program:
     """Each call reads what the one before it wrote."""
-    made = _Writer()
-    now = made.input(1, 16)
+    writer = _Writer()
+    now = writer.input(1, 16)
     for _ in range(count):
-        now = made.relu(now, 1, 16)
-    return made.program([now])
+        now = writer.relu(now, 1, 16)
+    return writer.program([now])
 
 
 def images(count: int) -> types.Program:
     """Images that can be made row by row, and sums with those around three calls."""
-    made, shape = _Writer(), (1, 2, 8, 8)
-    now = made.input(*shape)
-    while len(made.calls) < count:
+    writer, shape = _Writer(), (1, 2, 8, 8)
+    now = writer.input(*shape)
+    while len(writer.calls) < count:
         around = now
         for _ in range(3):
-            now = made.relu(now, *shape)
-        now = made.add_of(now, around, *shape)
-    return made.program([now])
+            now = writer.relu(now, *shape)
+        now = writer.add_of(now, around, *shape)
+    return writer.program([now])
 
 
 def residual(count: int) -> types.Program:
     """Blocks of views, sums with what went around them, and constants."""
-    made, numbers = _Writer(), random.Random(20)
-    now = made.input(1, 16)
-    while len(made.calls) < count:
+    writer, numbers = _Writer(), random.Random(20)
+    now = writer.input(1, 16)
+    while len(writer.calls) < count:
         around = now
-        bias = made.constant(numbers.randbytes(63) + b"\0", 1, 16)
-        now = made.relu(made.add_of(now, bias, 1, 16), 1, 16)
-        now = made.view(made.view(now, 4, 4), 1, 16)
-        now = made.add_of(now, around, 1, 16)
-    return made.program([now])
+        bias = writer.constant(numbers.randbytes(63) + b"\0", 1, 16)
+        now = writer.relu(writer.add_of(now, bias, 1, 16), 1, 16)
+        now = writer.view(writer.view(now, 4, 4), 1, 16)
+        now = writer.add_of(now, around, 1, 16)
+    return writer.program([now])
 
 
 def dense(count: int) -> types.Program:
     """Blocks in which each call reads all results before it, joined."""
-    made, depth = _Writer(), 12
-    now = made.input(1, 16)
-    while len(made.calls) < count:
+    writer, depth = _Writer(), 12
+    now = writer.input(1, 16)
+    while len(writer.calls) < count:
         seen = [now]
         for step in range(2, depth):
-            joined = made.cat(seen, 0, step - 1, 16)
-            seen.append(made.mean(joined, 1, 16))
+            joined = writer.cat(seen, 0, step - 1, 16)
+            seen.append(writer.mean(joined, 1, 16))
         now = seen[-1]
-    return made.program([now])
+    return writer.program([now])
 
 
 def stack(count: int) -> types.Program:
     """Half of the results wait for the second half, the first one longest."""
-    made = _Writer()
-    kept = [made.input(1, 16)]
+    writer = _Writer()
+    kept = [writer.input(1, 16)]
     for _ in range(count // 2):
-        kept.append(made.relu(kept[-1], 1, 16))
+        kept.append(writer.relu(kept[-1], 1, 16))
     now = kept.pop()
     while kept:
-        now = made.add_of(now, kept.pop(), 1, 16)
-    return made.program([now])
+        now = writer.add_of(now, kept.pop(), 1, 16)
+    return writer.program([now])
 
 
 def many(count: int) -> types.Program:
     """An input and a constant for each pair of calls, and as many outputs."""
-    made = _Writer()
+    writer = _Writer()
     outputs = []
     for number in range(count // 2):
-        bias = made.constant(number.to_bytes(4, "little") * 16, 1, 16)
-        total = made.add_of(made.input(1, 16), bias, 1, 16)
-        outputs.append(made.relu(total, 1, 16))
-    return made.program(outputs)
+        bias = writer.constant(number.to_bytes(4, "little") * 16, 1, 16)
+        total = writer.add_of(writer.input(1, 16), bias, 1, 16)
+        outputs.append(writer.relu(total, 1, 16))
+    return writer.program(outputs)
 
 
 def unet(count: int) -> types.Program:
     """The results of the first half, each joined to one of the second: long skips."""
-    made = _Writer()
-    kept = [made.input(1, 16)]
+    writer = _Writer()
+    kept = [writer.input(1, 16)]
     for _ in range(count // 3):
-        kept.append(made.relu(kept[-1], 1, 16))
+        kept.append(writer.relu(kept[-1], 1, 16))
     now = kept.pop()
     while kept:
-        now = made.mean(made.cat([now, kept.pop()], 0, 2, 16), 1, 16)
-    return made.program([now])
+        now = writer.mean(writer.cat([now, kept.pop()], 0, 2, 16), 1, 16)
+    return writer.program([now])
 
 
 def fan(count: int) -> types.Program:
     """Blocks of many results of one input, joined by one call each."""
-    made, wide = _Writer(), 48
-    source = now = made.input(1, 16)
-    while len(made.calls) < count:
-        parts = [made.relu(source, 1, 16) for _ in range(wide)]
-        joined = made.mean(made.cat(parts, 0, wide, 16), 1, 16)
-        now = made.add_of(now, joined, 1, 16)
-    return made.program([now])
+    writer, wide = _Writer(), 48
+    source = now = writer.input(1, 16)
+    while len(writer.calls) < count:
+        parts = [writer.relu(source, 1, 16) for _ in range(wide)]
+        joined = writer.mean(writer.cat(parts, 0, wide, 16), 1, 16)
+        now = writer.add_of(now, joined, 1, 16)
+    return writer.program([now])
 
 
 def aliases(count: int) -> types.Program:
     """Each result is read through a view, for which there is no call."""
-    made = _Writer()
-    now = made.input(1, 16)
+    writer = _Writer()
+    now = writer.input(1, 16)
     for _ in range(count // 2):
-        result = made.relu(now, 1, 16)
-        seen = made.alias(result, 16)
-        now = made.add_of(result, made.alias(seen, 1, 16), 1, 16)
-    return made.program([now])
+        result = writer.relu(now, 1, 16)
+        seen = writer.alias(result, 16)
+        now = writer.add_of(result, writer.alias(seen, 1, 16), 1, 16)
+    return writer.program([now])
 
 
 def states(count: int) -> types.Program:
     """Pairs of calls that read a buffer, and write what is new into it."""
-    made = _Writer()
-    now = made.input(1, 16)
+    writer = _Writer()
+    now = writer.input(1, 16)
     for _ in range(count // 2):
-        buffer = made.state(1, 16)
-        now = made.add_of(now, buffer, 1, 16)
-        made.keep(now, buffer)
-    return made.program([now])
+        buffer = writer.state(1, 16)
+        now = writer.add_of(now, buffer, 1, 16)
+        writer.keep(now, buffer)
+    return writer.program([now])
 
 
 def methods(count: int) -> types.Program:
     """Ten methods, each a residual network."""
-    made = [residual(count // 10) for _ in range(10)]
+    networks = [residual(count // 10) for _ in range(10)]
     return types.Program(
         tuple(
-            replace(one.methods[0], name="forward" if number == 0 else f"m{number}")
-            for number, one in enumerate(made)
+            replace(network.methods[0], name="forward" if number == 0 else f"m{number}")
+            for number, network in enumerate(networks)
         ),
-        made[0].constants,
+        networks[0].constants,
     )
 
 
 def delegates(count: int) -> types.Program:
     """Calls of kernels and of delegates in turn."""
-    made = _Writer()
-    now = made.input(1, 16)
+    writer = _Writer()
+    now = writer.input(1, 16)
     for number in range(count // 2):
-        now = made.delegate(number % 100, made.relu(now, 1, 16), 1, 16)
-    return made.program([now])
+        now = writer.delegate(number % 100, writer.relu(now, 1, 16), 1, 16)
+    return writer.program([now])
 
 
 def weights(size: int, width: int = 1024) -> types.Program:
     """Linear layers with `size` bytes of constants, none of them equal."""
-    made, numbers = _Writer(), random.Random(20)
-    none = made.add(types.Null())
-    now = made.input(1, width)
+    writer, numbers = _Writer(), random.Random(20)
+    none = writer.add(types.Null())
+    now = writer.input(1, width)
     for _ in range(max(1, size // (4 * width * width))):
-        matrix = made.constant(_floats(numbers, width * width), width, width)
-        out = made.tensor(1, width)
-        now = made.relu(made.call("aten::linear.out", now, matrix, none, out), 1, width)
-    return made.program([now])
+        matrix = writer.constant(_floats(numbers, width * width), width, width)
+        out = writer.tensor(1, width)
+        now = writer.relu(
+            writer.call("aten::linear.out", now, matrix, none, out), 1, width
+        )
+    return writer.program([now])
 
 
 def _floats(numbers: random.Random, count: int) -> bytes:
@@ -306,8 +310,8 @@ SHAPES: Mapping[str, Callable[[int], types.Program]] = {
 
 def write(path: Path, shape: str, count: int) -> None:
     """A program of a shape; of the shape `weights` with that many bytes of them."""
-    made = weights(count) if shape == "weights" else SHAPES[shape](count)
-    path.write_bytes(program.write(made))
+    content = weights(count) if shape == "weights" else SHAPES[shape](count)
+    path.write_bytes(program.write(content))
 
 
 if __name__ == "__main__":

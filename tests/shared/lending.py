@@ -11,13 +11,13 @@ from ember import program
 
 def unplanned(path: Path, out: Path) -> Path:
     """The program with inputs and outputs left to the caller."""
-    one = program.read(path)
-    (method,) = one.methods
+    content = program.read(path)
+    (method,) = content.methods
     values = list(method.values)
     for index in (*method.inputs, *method.outputs):
         value = values[index]
         assert isinstance(value, program.Tensor)
         values[index] = replace(value, allocation=None)
     changed = replace(method, values=tuple(values))
-    out.write_bytes(program.write(replace(one, methods=(changed,))))
+    out.write_bytes(program.write(replace(content, methods=(changed,))))
     return out

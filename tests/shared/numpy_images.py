@@ -1,5 +1,5 @@
 """A program of one image becomes a case; what is expected comes from another program,
-by portable C on this computer."""
+by portable C on the host."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from small_programs import here
 
 from ember import program
+from ember.cases import CaseTensor
+from ember.cases.inputs import TensorValue
 from ember.model import Model
 from ember.plan.passes.execute import Executable, scenarios
 from ember.program import Program
@@ -29,7 +31,10 @@ def write(
     expecting = reference or Executable(model.program, model.content)
     runs = scenarios(model)[0][:1]
     (result,) = here().run([(expecting, runs)])
+    assert result is not None
     ((x,), (y,)) = runs[0].inputs, result.outputs[0].values
+    assert isinstance(x, CaseTensor)
+    assert isinstance(y, TensorValue)
     folder.mkdir(exist_ok=True)
     (folder / "model.pte").write_bytes(program.write(content))
     np.save(folder / "in0.npy", x.array)

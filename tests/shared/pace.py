@@ -34,7 +34,7 @@ def used() -> float:
 
 
 def slowness() -> float:
-    """How many times slower this computer is at this moment; at least 1."""
+    """How many times slower the host is at this moment; at least 1."""
     started = time.process_time()
     _work()
     return max(1.0, (time.process_time() - started) / _USUAL)

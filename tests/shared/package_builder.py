@@ -15,6 +15,7 @@ import struct
 import sys
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import flatbuffers
 from flatbuffers import number_types
@@ -22,7 +23,6 @@ from flatbuffers import number_types
 from ember import program
 from ember.files import flat, flat_writer
 from ember.files.flat import U8, Enum, Scalar, Table, Text, Union, Vector
-from ember.program import writer
 
 MOST_SHARED = 24  # bytes
 _NAMES = {"float": "float32", "double": "float64"}
@@ -50,13 +50,13 @@ class _Records:
     def table(self, table: Table, record: flat.Record) -> int:
         scalars: list[tuple[int, Scalar, Any]] = []
         offsets: list[tuple[int, int]] = []
-        for one, slot in zip(table.fields, table.slots, strict=True):
-            value = record.get(one.name)
-            kind = one.type.base if isinstance(one.type, Enum) else one.type
+        for field, slot in zip(table.fields, table.slots, strict=True):
+            value = record.get(field.name)
+            kind = field.type.base if isinstance(field.type, Enum) else field.type
             if value is None:
                 continue
             if isinstance(kind, Scalar):
-                default = kind.packer.pack(one.default)
+                default = kind.packer.pack(field.default)
                 if table.whole or kind.packer.pack(value) != default:
                     scalars.append((slot, kind, value))
             elif isinstance(kind, Union):
@@ -65,7 +65,7 @@ class _Records:
                 member = kind.tables[tags.index(value[0])]
                 offsets.append((slot, self.table(member, value[1])))
             else:
-                align = self._aligns.get(f"{table.name}.{one.name}", 1)
+                align = self._aligns.get(f"{table.name}.{field.name}", 1)
                 offsets.append((slot, self._part(kind, value, align)))
         return self._close(table.slot_count, scalars, offsets)
 
@@ -120,12 +120,8 @@ def _flags(kind: Scalar) -> Any:
 def rewritten(path: Path) -> bytes:
     """A program, written by the package."""
     content = program.read(path)
-    original = writer.flat_writer.write
-    try:
-        writer.flat_writer.write = write  # type: ignore[attr-defined]
+    with mock.patch.object(flat_writer, "write", write):
         return program.write(content)
-    finally:
-        writer.flat_writer.write = original  # type: ignore[attr-defined]
 
 
 def main(version: str, *words: str) -> None:

@@ -162,5 +162,5 @@ def write(folder: Path, op: str, kernel: str, fault: str) -> Path:
 
 def _globals(source: str) -> list[str]:
     """Functions that a source defines for others, too."""
-    found = re.findall(r"^(?!static)\w[\w *]*?(ember_\w+)\([^;{]*?\) \{", source, re.M)
-    return sorted(set(found))
+    names = re.findall(r"^(?!static)\w[\w *]*?(ember_\w+)\([^;{]*?\) \{", source, re.M)
+    return sorted(set(names))

@@ -85,11 +85,13 @@ def below_powers(random: np.random.Generator, lines: int, count: int) -> Array:
     """Of two, and nearly 0: what they are multiplied by may make them a half if their
     exponents are not looked at."""
     powers = (2.0 ** random.integers(-40, -3, (lines, count))).astype(np.float32)
-    return np.nextafter(powers, np.float32(0.0)) * random.choice([-1, 1], powers.shape)
+    signs = random.choice([-1, 1], powers.shape)
+    below: Array = np.nextafter(powers, np.float32(0.0)) * signs
+    return below
 
 
 def special(x: Array) -> Array:
-    """The same with what is no usual number at the start of each line."""
+    """The same with special numbers at the start of each line."""
     numbers = [np.nan, np.inf, -np.inf, -0.0, 1e-40, -1e-45, 3e38, -3e38]
     x = x.copy()
     x[:, : len(numbers)] = numbers[: x.shape[1]]
@@ -188,7 +190,8 @@ class Chosen:
 
     def write(self, folder: Path) -> None:
         name = "choose_qparams_per_token_asymmetric.out"
-        schema, given = "Tensor input, ScalarType dtype", [DType.INT8.value]
+        schema = "Tensor input, ScalarType dtype"
+        given: list[float] = [DType.INT8.value]
         if self.whole:
             name, schema = "choose_qparams.Tensor_out", "Tensor input, "
             schema += "int quant_min, int quant_max, float eps, ScalarType dtype"

@@ -29,7 +29,8 @@ class Quotient:
             rounded = np.rint(ratio * np.float32(self.scale))
         limits = np.iinfo(self.a.dtype)
         moved = np.clip(rounded + self.zeros[2], limits.min, limits.max)
-        return moved.astype(self.a.dtype)
+        quotient: Array = moved.astype(self.a.dtype)
+        return quotient
 
     def write(self, folder: Path) -> None:
         given = [self.a, self.zeros[0], self.b, *self.zeros[1:], float(self.scale)]

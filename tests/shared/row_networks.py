@@ -88,7 +88,8 @@ def _eights(filters: float) -> int:
 def u_net_like(side: int, *widths: int) -> Model:
     """Two convolutions of each width on the way down and up again."""
     net = Network(1, (1, 3, side, side))
-    x, passed = net.input, []
+    x = net.input
+    passed: list[int] = []
     for width in widths:
         x = net.conv(net.conv(net.max_pool(x) if passed else x, width), width)
         passed.append(x)

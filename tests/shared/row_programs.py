@@ -10,7 +10,7 @@ import numpy as np
 from small_programs import here
 
 from ember import program
-from ember.files.tensors import DType
+from ember.files.tensors import Array, DType
 from ember.model import Model
 from ember.plan.passes import rows
 from ember.program import Method, Program, edit, types
@@ -43,9 +43,9 @@ class Network:
             tuple(self.operators),
             planned_sizes=(0, self.end),
         )
-        made = Program((method,), tuple(self.constants))
-        assert program.problems(made) == []
-        return Model("made", Path("made.pte"), program.write(made), (), made)
+        content = Program((method,), tuple(self.constants))
+        assert program.problems(content) == []
+        return Model("made", Path("made.pte"), program.write(content), (), content)
 
     # ---- values ------------------------------------------------------------------
 
@@ -58,9 +58,9 @@ class Network:
 
     def image(self, sizes: Sequence[int], dtype: DType = DType.INT8) -> int:
         place = types.Allocation(1, self.end)
-        made = types.Tensor(dtype, tuple(sizes), self.order, allocation=place)
-        self.end += -(-max(made.nbytes, 1) // 16) * 16
-        value = self.add(made)
+        tensor = types.Tensor(dtype, tuple(sizes), self.order, allocation=place)
+        self.end += -(-max(tensor.nbytes, 1) // 16) * 16
+        value = self.add(tensor)
         self.zeros[value] = int(self.random.integers(-30, 30))
         return value
 
@@ -69,7 +69,7 @@ class Network:
         self.end += -(-size // 16) * 16
         return self.add(types.Tensor(DType.UINT8, (size,), (0,), allocation=place))
 
-    def constant(self, array: np.ndarray) -> int:  # type: ignore[type-arg]
+    def constant(self, array: Array) -> int:
         self.constants.append(array.tobytes())
         integers = {1: DType.INT8, 4: DType.INT32}
         dtype = DType.FLOAT32 if array.dtype.kind == "f" else integers[array.itemsize]

@@ -44,17 +44,17 @@ def unplaced(
     of its own came from."""
     new = rewrite.rewritten(method, [region], len(model.program.constants))
     constants = (*model.program.constants, *new.tables)
-    made = replace(model.program, methods=(new.method,), constants=constants)
-    return made, new.order
+    content = replace(model.program, methods=(new.method,), constants=constants)
+    return content, new.order
 
 
 def with_region(model: Model, method: Method, region: Schedule) -> Program:
-    made, order = unplaced(model, method, region)
-    (new,) = made.methods
-    assert not [*check_rows.differences(method, made, new, order, KNOWN)]
+    content, order = unplaced(model, method, region)
+    (new,) = content.methods
+    assert not [*check_rows.differences(method, content, new, order, KNOWN)]
     plan = replan(new, KNOWN, check=False)
-    placed = replace(made, methods=(plan.method,))
-    assert check.problems(made, placed, KNOWN) == []
+    placed = replace(content, methods=(plan.method,))
+    assert check.problems(content, placed, KNOWN) == []
     return placed
 
 
@@ -66,11 +66,11 @@ def some_give_the_same_bits(model: Model, seed: int) -> None:
     random = np.random.default_rng(seed)
     some = random.choice(len(regions), min(len(regions), 5), replace=False)
     for number in sorted({*map(int, some), len(regions) - 1}):
-        made = with_region(model, method, regions[number])
+        content = with_region(model, method, regions[number])
         same = compare(
             here(),
             Executable(model.program, model.content),
-            Executable.of(made),
+            Executable.of(content),
             scenarios(model),
         )
         calls = regions[number].cascade.calls

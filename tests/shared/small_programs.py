@@ -75,9 +75,9 @@ def one_method(
         tuple(OPERATORS.values()),
         planned_sizes=(0, size),
     )
-    one = Program((method,), (b"", *constants))
-    assert program.problems(one) == []
-    return Model("made", Path("made.pte"), program.write(one), (), one)
+    content = Program((method,), (b"", *constants))
+    assert program.problems(content) == []
+    return Model("made", Path("made.pte"), program.write(content), (), content)
 
 
 WEIGHT = np.arange(6, dtype=np.float32)
@@ -105,5 +105,5 @@ def linear(*, shown: bool = False) -> Model:
     )
 
 
-def names_of(one: Method) -> list[str]:
-    return [op for _, op, _ in one.kernel_calls()]
+def names_of(method: Method) -> list[str]:
+    return [op for _, op, _ in method.kernel_calls()]

@@ -1,4 +1,4 @@
-"""Boards with several memories, and where models lie in them."""
+"""Boards with several memories, and where models are in them."""
 
 from __future__ import annotations
 
@@ -52,33 +52,33 @@ def spread(
     on: Board, *paths: Path, steering: Steering | None = None, **more: Any
 ) -> Spread:
     options = jobs.Options(steering=steering or Steering(), passes=(), **more)
-    found = tuple(models.read(path) for path in paths or (RESNET,))
-    job = jobs.make(found, on, options, None)
+    loaded = tuple(models.read(path) for path in paths or (RESNET,))
+    job = jobs.make(loaded, on, options, None)
     return Pipeline(job).place(Assumed(STACK)).selected
 
 
-def plans(on: Board, made: Spread) -> list[plan.Plan]:
-    return plan.make_all(made.pairs, on, stack=STACK, homes=made.homes)
+def plans(on: Board, placed: Spread) -> list[plan.Plan]:
+    return plan.make_all(placed.pairs, on, stack=STACK, homes=placed.homes)
 
 
-def used(made: Spread, on: Board) -> Mapping[str, int]:
-    facts = plan.to_json(plans(on, made))
-    return {one["name"]: one["used"] for one in facts["memories"]}
+def used(placed: Spread, on: Board) -> Mapping[str, int]:
+    facts = plan.to_json(plans(on, placed))
+    return {row["name"]: row["used"] for row in facts["memories"]}
 
 
-def memory_of(made: Spread, value: int, number: int = 0) -> str:
-    """Where a planned value of the first method lies."""
-    method = made.pairs[number][0].program.methods[0]
+def memory_of(placed: Spread, value: int, number: int = 0) -> str:
+    """Where a planned value of the first method is."""
+    method = placed.pairs[number][0].program.methods[0]
     tensor = method.values[value]
     assert isinstance(tensor, program.Tensor)
     assert tensor.allocation is not None
     name = f"{method.name}_planned_{tensor.allocation.memory_id}"
-    return made.homes.of[number, name].memory
+    return placed.homes.of[number, name].memory
 
 
-def check(made: Spread, before: Sequence[Path] = (RESNET,)) -> None:
+def check(placed: Spread, before: Sequence[Path] = (RESNET,)) -> None:
     """The file says what the model says, and its plan destroys nothing."""
-    for path, (one, chosen) in zip(before, made.pairs, strict=True):
-        parsed = program.parse(one.content)
-        assert parsed == one.program
+    for path, (model, chosen) in zip(before, placed.pairs, strict=True):
+        parsed = program.parse(model.content)
+        assert parsed == model.program
         plan_check.check(models.read(path).program, parsed, chosen.known)

@@ -17,21 +17,21 @@ from ember.toolchain import emulator
 Outcomes = Mapping[str, Outcome]
 
 
-def outcomes(found: Sequence[Found], board: Board) -> Outcomes:
+def outcomes(cases: Sequence[Found], board: Board) -> Outcomes:
     """By name; all have passed."""
     if not emulator.available(board):
         pytest.skip(f"{board.runner.binary} is not installed")
-    results = testing.test(found, [board], jobs=1)
+    results = testing.test(cases, [board], jobs=1)
     check(results)
     return {each.name: each for each in results}
 
 
-def with_and_without(found: Sequence[Found]) -> tuple[Outcomes, Outcomes]:
+def with_and_without(cases: Sequence[Found]) -> tuple[Outcomes, Outcomes]:
     """On hexagon-v68, and by portable C there."""
     board = boards.load("hexagon-v68")
     if emulator.available(board) and emulator.unit(board) is None:
         pytest.skip(emulator.counts_nothing(board))
-    return outcomes(found, board), outcomes(found, board.model_copy(update={"isa": ()}))
+    return outcomes(cases, board), outcomes(cases, board.model_copy(update={"isa": ()}))
 
 
 def packets(outcome: Outcome) -> int:

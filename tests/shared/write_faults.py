@@ -53,10 +53,10 @@ class Found:
 
 
 def library(folder: Path) -> Path:
-    made = folder / "write_faults.so"
+    path = folder / "write_faults.so"
     words = ["cc", "-std=c11", "-O1", "-fPIC", "-shared", "-fvisibility=hidden"]
-    subprocess.run([*words, SOURCE, "-o", made, "-ldl"], check=True)
-    return made
+    subprocess.run([*words, SOURCE, "-o", path, "-ldl"], check=True)
+    return path
 
 
 def faults(
@@ -199,13 +199,13 @@ def is_whole(name: str, text: bytes) -> bool:
 def problems_of(
     before: Tree, after: Tree, now: Tree, code: int, said: str
 ) -> list[str]:
-    found = []
+    problems = []
     if "Traceback" in said or code not in (0, 1, 2):
-        found.append(f"ended with {code}: {said[-2000:]}")
+        problems.append(f"ended with {code}: {said[-2000:]}")
     elif code != 0 and not SENTENCE.search(said):
-        found.append(f"ended with {code} and said nothing of it: {sentences(said)}")
+        problems.append(f"ended with {code} and said nothing of it: {sentences(said)}")
     if code == 0 and now != after:
-        found.append("ended with 0, but not all was written")
+        problems.append("ended with 0, but not all was written")
     names = [
         name
         for name, content in now.items()
@@ -214,10 +214,10 @@ def problems_of(
         and not (INCOMPLETE.search(said) and is_whole(name, content))
     ]
     if names:
-        found.append(f"left {', '.join(names)}")
+        problems.append(f"left {', '.join(names)}")
     if any(now.get(name) is None for name in before if name in after):
-        found.append("what was there before is gone")
-    return found
+        problems.append("what was there before is gone")
+    return problems
 
 
 def main(folder: Path, fault: str, step: int, words: list[str]) -> Found:
