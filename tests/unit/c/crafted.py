@@ -37,5 +37,5 @@ def collect() -> Sequence[Crafted]:
 
 
 def write_all(folder: Path) -> None:
-    for one in collect():
-        (folder / one.file).write_bytes(one.data)
+    for crafted in collect():
+        (folder / crafted.file).write_bytes(crafted.data)

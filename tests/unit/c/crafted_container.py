@@ -6,7 +6,8 @@ import struct
 
 import crafted_tables
 import positions
-import programs
+import programs_bundles
+import programs_data
 from crafting import (
     BAD,
     CALL,
@@ -27,7 +28,7 @@ from ember import program
 
 
 def header() -> None:
-    base = programs.constants
+    base = programs_data.constants
     size = len(of(base))
     # #18597: the root offset.
     for name, at in (
@@ -40,12 +41,12 @@ def header() -> None:
         ("odd", 62),
     ):
         craft_file(f"root_{name}", of(base, ("$root", at)))
-    craft_file("root_no_header_end", of(programs.add, ("$root", 2**31 - 4)))
+    craft_file("root_no_header_end", of(programs_bundles.add, ("$root", 2**31 - 4)))
     craft_file("identifier", of(base, ("$identifier", 0x33315445)), UNSUPPORTED)
     craft_file("header_short", of(base, ("$length", 23)))
     craft_file("header_most", of(base, ("$length", 2**32 - 1)))
     craft("header_old", of(base, ("$length", 24)), EXECUTE, 0)
-    # What would be the size of the segments is no part of an old header.
+    # What would be the size of the segments is not part of an old header.
     craft("header_old_size", of(base, ("$length", 24), ("$field2", 4096)), EXECUTE, 0)
     craft_file("header_short_alone", of(base, ("$length", 23), ("segments#", 0)))
     craft_file("program_size_past_end", of(base, ("$field0", size + 1)))
@@ -64,7 +65,7 @@ def header() -> None:
 
 
 def structure() -> None:
-    base = programs.add
+    base = programs_bundles.add
     for path, stage in (
         ("execution_plan#", OPEN),
         (f"{PLAN}.values#", LOAD),
@@ -111,8 +112,10 @@ def structure() -> None:
 
 def vtables(of_what: str, table: str, field: int) -> None:
     """Before the file, behind it, odd, too small, fields outside."""
-    base = programs.add
-    first = next(one.at for one in positions.walk(of(base)) if one.path == table)
+    base = programs_bundles.add
+    first = next(
+        position.at for position in positions.walk(of(base)) if position.path == table
+    )
     for name, offset in (
         ("before", 2**20),
         ("behind", -(2**20)),
@@ -140,8 +143,10 @@ def tables() -> None:
 
 def many_plans(count: int) -> bytes:
     """Plans that are all the same table: only the first is read."""
-    old = program.write(programs.add())
-    plan = next(one.at for one in positions.walk(old) if one.path == f"{PLAN}@")
+    old = program.write(programs_bundles.add())
+    plan = next(
+        position.at for position in positions.walk(old) if position.path == f"{PLAN}@"
+    )
     head = struct.pack("<I4s4HiI", 16, b"ET12", 8, 8, 0, 4, 8, 4)
     start = len(head) + 4 + 4 * count
     start += -start % 8

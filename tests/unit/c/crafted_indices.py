@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 
 import maker
-import programs
+import programs_bundles
+import programs_control
+import programs_delegates
 from crafted_values import with_tensor
 from crafting import (
     BAD,
@@ -64,8 +66,8 @@ def indices() -> None:
         craft(f"operator_{at}", altered(KernelCall(at, (0, 1, 1))))
         craft(f"delegate_{at}", altered(program.DelegateCall(at, (0, 1))))
     for at in (3, 2**31 - 1, -1):
-        craft(f"input_{at}", of(programs.add, (f"{PLAN}.inputs[0]", at)))
-        craft(f"output_{at}", of(programs.add, (f"{PLAN}.outputs[0]", at)))
+        craft(f"input_{at}", of(programs_bundles.add, (f"{PLAN}.inputs[0]", at)))
+        craft(f"output_{at}", of(programs_bundles.add, (f"{PLAN}.outputs[0]", at)))
     craft("jump_end", altered(JumpFalseCall(3, 1)), EXECUTE, 0)
     craft("jump_on_int", altered(JumpFalseCall(2, 0)), EXECUTE, BAD)
     craft("jump_on_float", altered(JumpFalseCall(0, 0)), EXECUTE, BAD)
@@ -77,7 +79,7 @@ def indices() -> None:
     craft("arguments_many", altered(KernelCall(0, (0, 1, 1, 1))), LOAD, BAD)
     craft("argument_int", altered(KernelCall(0, (2, 1, 1))), LOAD, BAD)
     craft("argument_out_bool", altered(KernelCall(0, (0, 3, 3))), EXECUTE, BAD)
-    craft("endless", of(programs.endless), EXECUTE, BUDGET)
+    craft("endless", of(programs_control.endless), EXECUTE, BUDGET)
 
 
 def lists() -> None:
@@ -100,17 +102,17 @@ def lists() -> None:
 def devices() -> None:
     extra = ExtraInfo(name="x", device_type=1)
     craft("device_tensor", with_tensor(extra=extra), LOAD, UNSUPPORTED)
-    made = programs.add()
+    content = programs_bundles.add()
     devices = (PlannedDevice(1, 1, 0),)
-    method = dataclasses.replace(made.methods[0], planned_devices=devices)
-    data = program.write(dataclasses.replace(made, methods=(method,)))
+    method = dataclasses.replace(content.methods[0], planned_devices=devices)
+    data = program.write(dataclasses.replace(content, methods=(method,)))
     craft("device_memory", data, LOAD, UNSUPPORTED)
-    chains = made.methods[0].chains * 2
-    method = dataclasses.replace(made.methods[0], chains=chains)
-    data = program.write(dataclasses.replace(made, methods=(method,)))
+    chains = content.methods[0].chains * 2
+    method = dataclasses.replace(content.methods[0], chains=chains)
+    data = program.write(dataclasses.replace(content, methods=(method,)))
     craft("two_chains", data, LOAD, UNSUPPORTED)
-    made = programs.missing_backend()
-    one = program.write(made)
-    craft("delegate_unknown", one, LOAD, UNSUPPORTED)
+    content = programs_delegates.missing_backend()
+    data = program.write(content)
+    craft("delegate_unknown", data, LOAD, UNSUPPORTED)
     place = f"{PLAN}.delegates[1].processed.index"
-    craft("delegate_blob", patched(one, (place, 9)), LOAD, UNSUPPORTED)
+    craft("delegate_blob", patched(data, (place, 9)), LOAD, UNSUPPORTED)

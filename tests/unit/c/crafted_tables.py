@@ -1,6 +1,6 @@
 """Tables that share vtables, at the end of a file -> what the readers must answer.
 
-A field is valid when it lies in the file. The size of the table that a vtable states
+A field is valid when it is in the file. The size of the table that a vtable states
 says nothing: writers share a vtable between tables of different sizes.
 """
 
@@ -34,7 +34,7 @@ class _File:
 
     def __init__(self, data: bytes) -> None:
         self.data = bytearray(data)
-        self._places = {one.path: one.at for one in positions.walk(data)}
+        self._places = {position.path: position.at for position in positions.walk(data)}
 
     def word(self, path: str) -> int:
         return int(struct.unpack_from("<I", self.data, self._places[path])[0])
@@ -70,7 +70,7 @@ class _File:
 
 
 def _file(build: str) -> _File:
-    return _File(program.write(getattr(programs, build)()))
+    return _File(program.write(programs.PROGRAMS[build]()))
 
 
 def collect() -> Iterator[TableCase]:
@@ -89,7 +89,7 @@ def _stated_sizes() -> Iterator[TableCase]:
             yield TableCase(f"stated_{build}_{size}", bytes(file.data), "execute")
 
 
-# Tables of scalars alone, so that a copy is as good; and how wide the last of them is.
+# Tables of scalars only, so that a copy is as good; and how wide the last of them is.
 _SCALARS = {
     "allocation": ("add", f"{PLAN}.values[2].val.allocation_info", 4),
     "int": ("scalars", f"{PLAN}.values[0].val", 8),
@@ -142,8 +142,8 @@ def _vtables_at_the_end() -> Iterator[TableCase]:
 
 
 def _past_16_bits() -> TableCase:
-    """A number that starts 65,532 bytes into its table: its end is no 16-bit number,
-    and lies 4 bytes behind the file."""
+    """A number that starts 65,532 bytes into its table: its end does not fit
+    16 bits, and is 4 bytes behind the file."""
     file = _file("scalars")
     table = f"{PLAN}.values[1].val"
     file.move_table(table, 4)

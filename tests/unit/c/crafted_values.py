@@ -8,6 +8,8 @@ import struct
 import maker
 import positions
 import programs
+import programs_bundles
+import programs_data
 from crafting import (
     BAD,
     EXECUTE,
@@ -31,12 +33,12 @@ from ember.program import Allocation, Program
 
 def with_tensor(**fields: object) -> bytes:
     """add.pte with the first tensor changed."""
-    made = programs.add()
-    method = made.methods[0]
+    content = programs_bundles.add()
+    method = content.methods[0]
     tensor = dataclasses.replace(method.values[0], **fields)  # type: ignore[arg-type]
     values = (tensor, *method.values[1:])
     methods = (dataclasses.replace(method, values=values),)
-    return program.write(dataclasses.replace(made, methods=methods))
+    return program.write(dataclasses.replace(content, methods=methods))
 
 
 def shaped(*sizes: int) -> bytes:
@@ -67,15 +69,15 @@ def tensors() -> None:
     craft("dim_order_absent", with_tensor(sizes=(2, 3), dim_order=()))
     craft("dim_order_twice", with_tensor(dim_order=(0, 0)))
     craft("dim_order_outside", with_tensor(dim_order=(0, 200)))
-    craft("sizes_absent", of(programs.add, (f"{PLAN}.values[0].val@2", 0)))
+    craft("sizes_absent", of(programs_bundles.add, (f"{PLAN}.values[0].val@2", 0)))
     craft("storage_offset", with_tensor(storage_offset=1), LOAD, UNSUPPORTED)
     craft("unbounded", with_tensor(dynamism="unbounded"), LOAD, UNSUPPORTED)
     dtype = f"{PLAN}.values[0].val.scalar_type"
     for number in (8, 12, 99, 255):
-        data = of(programs.add, (dtype, number))
+        data = of(programs_bundles.add, (dtype, number))
         craft(f"dtype_{number}", data, LOAD, UNSUPPORTED)
     last = f"{PLAN}.values[2].val.scalar_type"
-    craft("dtype_too_wide", of(programs.add, (last, DType.FLOAT64)))
+    craft("dtype_too_wide", of(programs_bundles.add, (last, DType.FLOAT64)))
     craft("rank_of_kernel", shaped(3, 2), LOAD, BAD)
 
 
@@ -101,11 +103,16 @@ def allocations() -> None:
         ("negative", 2**63),
         ("large", 2**40),
     ):
-        craft(f"planned_{name}", of(programs.add, (sizes, size)), LOAD, NO_MEMORY)
-    craft("planned_small", of(programs.add, (sizes, 87)))
-    craft("planned_zero", of(programs.add, (sizes, 0)))
-    craft("planned_absent", of(programs.add, (f"{PLAN}@8", 0)))
-    craft("planned_count", of(programs.add, (f"{PLAN}.non_const_buffer_sizes#", 1)))
+        craft(
+            f"planned_{name}", of(programs_bundles.add, (sizes, size)), LOAD, NO_MEMORY
+        )
+    craft("planned_small", of(programs_bundles.add, (sizes, 87)))
+    craft("planned_zero", of(programs_bundles.add, (sizes, 0)))
+    craft("planned_absent", of(programs_bundles.add, (f"{PLAN}@8", 0)))
+    craft(
+        "planned_count",
+        of(programs_bundles.add, (f"{PLAN}.non_const_buffer_sizes#", 1)),
+    )
 
 
 # ---- data --------------------------------------------------------------------------
@@ -114,7 +121,7 @@ def allocations() -> None:
 def constants() -> None:
     segment = "constant_segment"
     index = f"{PLAN}.values[1].val.data_buffer_idx"
-    base = programs.constants
+    base = programs_data.constants
     craft("buffer_outside", of(base, (index, 4)))  # data_buffer_idx
     craft("buffer_most", of(base, (index, 2**32 - 1)))
     # #18662, #16707: where constants and segments end.
@@ -126,8 +133,10 @@ def constants() -> None:
     craft("constant_no_offsets", of(base, (f"{segment}@1", 0)))
     craft("constant_offset_count", of(base, (f"{segment}.offsets#", 2)))
     craft("constant_no_table", of(base, ("@5", 0)))
-    two = programs.constants()
-    slots = {one.path: one.at for one in positions.walk(program.write(two))}
+    two = programs_data.constants()
+    slots = {
+        position.path: position.at for position in positions.walk(program.write(two))
+    }
     same = struct.unpack_from("<H", program.write(two), slots[f"{segment}@1"])[0]
     craft("constant_segment_index", of(base, (f"{segment}@0", same)))
     short = dataclasses.replace(two, constants=(b"", b"1234567", b"12345678"))
@@ -156,7 +165,7 @@ def constants() -> None:
 
 def moved_segment(offset: int) -> bytes:
     """counter.pte has several segments, so the second one's offset is stored."""
-    return of(programs.counter, ("segments[1].offset", offset))
+    return of(programs_data.counter, ("segments[1].offset", offset))
 
 
 def between() -> None:
@@ -165,11 +174,11 @@ def between() -> None:
     sizes = f"{PLAN}.values[2].val.sizes#"
     craft("moved_to_malformed", of(programs.PROGRAMS["unlike"], (sizes, 2**31)))
     dtype = f"{PLAN}.values[3].val.scalar_type"
-    craft("dtype_between", of(programs.constants, (dtype, 200)), LOAD, UNSUPPORTED)
+    craft("dtype_between", of(programs_data.constants, (dtype, 200)), LOAD, UNSUPPORTED)
 
 
 def states() -> None:
-    base = programs.counter
+    base = programs_data.counter
     index = f"{PLAN}.values[0].val.data_buffer_idx"
     home = f"{PLAN}.values[1].val.extra_tensor_info.mutable_data_segments_idx"
     craft("state_outside", of(base, (index, 2)))
@@ -185,18 +194,20 @@ def named() -> None:
     # Nothing asks for it: what does is refused (test_rare.c).
     craft(
         "named_segment",
-        of(programs.named, ("named_data[1].segment_index", 9)),
+        of(programs_data.named, ("named_data[1].segment_index", 9)),
         EXECUTE,
         0,
     )
-    craft("named_no_key", of(programs.named, ("named_data[0]@0", 0)), EXECUTE, 0)
+    craft("named_no_key", of(programs_data.named, ("named_data[0]@0", 0)), EXECUTE, 0)
     location = f"{PLAN}.values[2].val.extra_tensor_info.location"
-    craft("location_unknown", of(programs.external, (location, 2)), LOAD, UNSUPPORTED)
-    craft("external_missing", of(programs.external), LOAD, NOT_FOUND)
+    craft(
+        "location_unknown", of(programs_data.external, (location, 2)), LOAD, UNSUPPORTED
+    )
+    craft("external_missing", of(programs_data.external), LOAD, NOT_FOUND)
 
 
 def data_files() -> None:
-    whole = programs.external_data()
+    whole = programs_data.external_data()
     first = "segments[0]"
     craft("fine.ptd", whole, EXECUTE, 0)
     craft("unused_size.ptd", patched(whole, (f"{first}.size", 2**20)), EXECUTE, 0)

@@ -45,15 +45,17 @@ def patched(data: bytes, *changes: tuple[str, int]) -> bytes:
     places = _places(data)
     changed = bytearray(data)
     for path, number in changes:
-        one = places[path]
-        bits = number & ((1 << 8 * one.width) - 1)
-        changed[one.at : one.at + one.width] = bits.to_bytes(one.width, "little")
+        position = places[path]
+        bits = number & ((1 << 8 * position.width) - 1)
+        changed[position.at : position.at + position.width] = bits.to_bytes(
+            position.width, "little"
+        )
     return bytes(changed)
 
 
 @cache
 def _places(data: bytes) -> dict[str, positions.Position]:
-    return {one.path: one for one in positions.walk(data)}
+    return {position.path: position for position in positions.walk(data)}
 
 
 def of(build: Callable[[], Program], *changes: tuple[str, int]) -> bytes:

@@ -60,7 +60,7 @@ class Maker:
         order: Sequence[int] | None = None,
     ) -> int:
         """A tensor in planned memory of its own, or in none."""
-        one = Tensor(
+        tensor = Tensor(
             dtype,
             tuple(sizes),
             tuple(range(len(sizes)) if order is None else order),
@@ -73,8 +73,8 @@ class Maker:
             while len(self.planned) <= memory:
                 self.planned.append(0)
             allocation = Allocation(memory, self.planned[memory])
-            self.planned[memory] += -(-one.nbytes // 16) * 16
-        return self.value(replace(one, allocation=allocation))
+            self.planned[memory] += -(-tensor.nbytes // 16) * 16
+        return self.value(replace(tensor, allocation=allocation))
 
     def input(self, *sizes: int, **options: object) -> int:
         self.inputs.append(self.tensor(*sizes, **options))  # type: ignore[arg-type]
@@ -85,10 +85,10 @@ class Maker:
 
     def operator(self, name: str) -> int:
         base, _, overload = name.partition(".")
-        one = Operator(base, overload)
-        if one not in self.operators:
-            self.operators.append(one)
-        return self.operators.index(one)
+        operator = Operator(base, overload)
+        if operator not in self.operators:
+            self.operators.append(operator)
+        return self.operators.index(operator)
 
     def call(self, name: str, *args: int) -> int:
         """A kernel call whose last argument is also its return value."""

@@ -52,7 +52,7 @@ def unbound() -> Program:
 
 
 def doubled() -> Program:
-    """A double that is an input, whose place in the file is not aligned to it."""
+    """A double that is an input, whose place in the file is unaligned."""
     m = Maker()
     m.inputs += [m.value(Double(0.75)), m.value(Double(-3.5))]
     y = m.tensor(1)

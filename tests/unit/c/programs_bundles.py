@@ -57,7 +57,7 @@ def everything() -> Program:
     m = Maker()
     for dtype in (F16, BF16, F64, S32):
         m.input(len(_NUMBERS), dtype=dtype)
-    m.inputs += [m.value(one) for one in (Int(3), Bool(True), Double(2.5))]
+    m.inputs += [m.value(scalar) for scalar in (Int(3), Bool(True), Double(2.5))]
     m.input(2, memory=None)
     m.give(*m.inputs)
     return m.program()
@@ -110,7 +110,7 @@ def values() -> bytes:
 
 
 def unbound() -> bytes:
-    """unbound.bpte: outputs that nobody gives memory, the first without elements."""
+    """unbound.bpte: outputs without memory, the first without elements."""
     m = Maker()
     m.give(m.tensor(0, memory=None), m.tensor(2, memory=None))
     outputs = (
@@ -130,9 +130,9 @@ def suites() -> bytes:
     return bundle.write(bundle.Bundle(program.write(methods()), of_both))
 
 
-def _written(one: Program, cases: tuple[BundledCase, ...]) -> bytes:
+def _written(content: Program, cases: tuple[BundledCase, ...]) -> bytes:
     suites = (bundle.Suite("forward", cases),)
-    return bundle.write(bundle.Bundle(program.write(one), suites))
+    return bundle.write(bundle.Bundle(program.write(content), suites))
 
 
 def _tensor(array: np.ndarray, dtype: DType) -> BundledTensor:

@@ -43,9 +43,9 @@ def counter() -> Program:
     state = m.tensor(2, data=1, extra=ExtraInfo(name="state"))
     other = m.tensor(2, data=1, extra=ExtraInfo(mutable_segment=1, name="other"))
     odd = m.tensor(2, data=2, extra=ExtraInfo(mutable_segment=1, name="odd"))
-    one = m.tensor(2, memory=None, data=1)
-    m.call("add.out", state, one, state)
-    m.call("add.out", other, one, other)
+    step = m.tensor(2, memory=None, data=1)
+    m.call("add.out", state, step, state)
+    m.call("add.out", other, step, other)
     m.give(state, other, odd)
     return m.program(
         constants=(b"", floats(1, 1)),
@@ -129,9 +129,9 @@ def methods() -> Program:
         m.tensor(2)  # so that memory 1 exists
         state = m.tensor(2, memory=2)
         y = m.tensor(2)
-        one = m.value(Tensor(F32, (2,), (0,), data_index=1))
+        step = m.value(Tensor(F32, (2,), (0,), data_index=1))
         if m is first:
-            m.call("add.out", state, one, state)
+            m.call("add.out", state, step, state)
         m.call("copy.out", state, y)
         m.give(y)
     return Program(

@@ -117,7 +117,7 @@ def moved_number() -> Program:
 
 
 def unbound() -> Program:
-    """An input that nobody gave is moved to a planned tensor."""
+    """An input that was not given is moved to a planned tensor."""
     m = Maker()
     x, r = m.input(2, memory=None), m.tensor(2)
     m.add(MoveCall(x, r))
@@ -184,7 +184,7 @@ def either_copied() -> Program:
 
 
 def condition(size: int) -> Program:
-    """`yes`, of so many elements, has memory of the caller's alone."""
+    """`yes`, of so many elements, has memory only of the caller's."""
     m = Maker()
     yes, y = m.input(size, dtype=B1, memory=None), m.tensor(2)
     m.add(JumpFalseCall(yes, 2))

@@ -140,9 +140,9 @@ def spent(kind: str, needs: range) -> Callable[[], Program]:
     def build() -> Program:
         for calls in range(1, 60):
             for items in range(200, 260):
-                made = _calls(kind, calls, items)
-                if _left(made, calls * (2 + 2 * items)) in needs:
-                    return made
+                content = _calls(kind, calls, items)
+                if _left(content, calls * (2 + 2 * items)) in needs:
+                    return content
         raise AssertionError("no such program")
 
     return build
@@ -163,8 +163,8 @@ def _calls(kind: str, calls: int, items: int) -> Program:
     return m.program()
 
 
-def _left(made: Program, used: int) -> int:
-    return _ITEMS_PER_BYTE * len(program.write(made)) - used
+def _left(content: Program, used: int) -> int:
+    return _ITEMS_PER_BYTE * len(program.write(content)) - used
 
 
 def released() -> Program:

@@ -16,14 +16,16 @@ FORGED = 1 << 31  # what stands for an argument, or a constant, while it is prep
 CONSTANT = 3 << 30 | 2 << 8 | 9
 
 
-def _call(*, own: bool = False, first: str = "x", dynamic: bool = False) -> Program:
+def _call(
+    *, more_arguments: bool = False, first: str = "x", dynamic: bool = False
+) -> Program:
     """A call of scaled.out: (x, list, y), or with the operator's own arguments."""
     m = Maker()
     x = m.input(4, dynamic=True) if dynamic else m.tensor(4)
     y, three = m.tensor(4, dynamic=dynamic), m.integer(3)
     listed = m.value(IntList((three,)))
     args = {"x": x, "three": three}[first], listed
-    more = (three, x, three) if own else ()
+    more = (three, x, three) if more_arguments else ()
     m.exact_call("scaled.out", *args, *more, y, y)
     m.give(y)
     return m.program()
@@ -34,7 +36,9 @@ def _with(place: str, number: int) -> Callable[[], bytes]:
 
     def make() -> bytes:
         data = bytearray(program.write(_call()))
-        places = {one.path: one.at for one in positions.walk(bytes(data))}
+        places = {
+            position.path: position.at for position in positions.walk(bytes(data))
+        }
         struct.pack_into("<I", data, places[place] + 4, number)
         return bytes(data)
 
@@ -67,7 +71,7 @@ SCHEMAS = {
     "schema_image_order": lambda: _image(2, 5, 3, 4, order=(0, 2, 3, 1)),
     "schema_image_rank": lambda: _image(5, 3, 4),
     "schema_earlier": _call,
-    "schema_own": lambda: _call(own=True),
+    "schema_own": lambda: _call(more_arguments=True),
     "schema_dynamic": lambda: _call(dynamic=True),
     "schema_wrong_kind": lambda: _call(first="three"),
     "schema_wrong_count": _too_many,

@@ -75,7 +75,7 @@ def scalars() -> Program:
     """Scalar inputs of each kind, read by a kernel, and a None."""
     m = Maker()
     values: list[Value] = [Int(1), Double(0.5), Bool(True), Null(), String("tanh")]
-    m.inputs += [m.value(one) for one in values]
+    m.inputs += [m.value(value) for value in values]
     y = m.tensor(1)
     m.call("fill.out", m.inputs[1], y)
     m.call("probe.out", *m.inputs, y)

@@ -55,7 +55,7 @@ def freed() -> Program:
 def freed_with_more() -> bytes:
     """A FreeCall of a later format: it has a second field, of two bytes."""
     data = bytearray(program.write(freed()))
-    places = {one.path: one.at for one in positions.walk(bytes(data))}
+    places = {position.path: position.at for position in positions.walk(bytes(data))}
     table = places[f"{CALL}[0].instr_args@"]
     struct.pack_into("<i", data, table, table - len(data))
     return bytes(data + struct.pack("<4H", 8, 8, 4, 6))
