@@ -52,14 +52,14 @@ def lines() -> dict[str, case_tables.Entry]:
 
 
 def test_committed_programs_call_every_operator() -> None:
-    found = {entry.operator for entry in lines().values()}
+    called = {entry.operator for entry in lines().values()}
     for folder in (TESTS / "cases", committed_cases.BUILD / "numpy"):
         committed_cases.operators()
         for path in (*folder.rglob("*.pte"), *folder.rglob("*.bpte")):
-            found |= operators(stored(path))
+            called |= operators(stored(path))
     listed = set(kernels.load().operators)
-    assert sorted(listed - found - UNREACHED) == []
-    assert sorted(UNREACHED & found) == []
+    assert sorted(listed - called - UNREACHED) == []
+    assert sorted(UNREACHED & called) == []
 
 
 def test_every_operator_of_cadence_has_a_case_of_its_dialect() -> None:
@@ -88,13 +88,13 @@ def test_numbers_of_scripts_are_those_of_the_digests() -> None:
     """What a script in tests/ops/numpy computes, by its name."""
     path = committed_cases.NUMPY / DIGESTS
     digests = files.read_yaml(path)
-    found = {
+    current = {
         script.stem: committed_cases.digest_of(committed_cases.script(script))
         for script in committed_cases.scripts()
     }
-    changed = {k: v for k, v in found.items() if digests.get(k) != v}
+    changed = {k: v for k, v in current.items() if digests.get(k) != v}
     assert not changed, f"if these are right, {path} has to say so: {changed}"
-    assert digests.keys() == found.keys()
+    assert digests.keys() == current.keys()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The committed one-operator programs on this computer; tests/qemu has the boards."""
+"""The committed one-operator programs on the host; tests/qemu has the boards."""
 
 from __future__ import annotations
 

@@ -51,8 +51,8 @@ def test_pytorch_answers_calls_as_their_list_says() -> None:
 def test_drawn_calls_pass_and_find_a_fault(operator: str, tmp_path: Path) -> None:
     folder = tmp_path / "drawn"
     exporting.said_by("sweep", "calls", str(folder), "-k", operator, "--each", "12")
-    found = cases.find([folder])
-    assert len(found) == 12
+    drawn = cases.find([folder])
+    assert len(drawn) == 12
     check(run([folder], "host"))
     kernel = kernels.load().operators[operator].sources[-1].stem
     library = planted.write(tmp_path / "kernels", operator, kernel, FAULTS[operator])

@@ -58,14 +58,14 @@ def number_of(start: int) -> None:
 
 
 def places(
-    count: int, made: int, mix: Mix, axis: int
+    count: int, enlarged_count: int, mix: Mix, axis: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Of each row or column: the two it lies between, and the weight of the second."""
-    at = np.arange(made, dtype=np.float32)
+    at = np.arange(enlarged_count, dtype=np.float32)
     if mix.aligned:
-        real = at * (np.float32(count - 1) / np.float32(made - 1))
+        real = at * (np.float32(count - 1) / np.float32(enlarged_count - 1))
     else:
-        step = np.float32(count) / np.float32(made)
+        step = np.float32(count) / np.float32(enlarged_count)
         if mix.factors:
             step = np.float32(1 / mix.factors[axis])
         half = np.float32(0.5)
@@ -79,10 +79,12 @@ def enlarged(image: np.ndarray, mix: Mix) -> np.ndarray:
     _, _, height, width = image.shape
     top, bottom, down = places(height, height * mix.factor, mix, 0)
     left, right, aside = places(width, width * mix.factor, mix, 1)
-    one = np.float32(1)
-    columns = (one - aside) * image[..., left] + aside * image[..., right]
+    unit = np.float32(1)
+    columns = (unit - aside) * image[..., left] + aside * image[..., right]
     weights = down[:, None]
-    return (one - weights) * columns[..., top, :] + weights * columns[..., bottom, :]
+    upper, lower = columns[..., top, :], columns[..., bottom, :]
+    image_rows: np.ndarray = (unit - weights) * upper + weights * lower
+    return image_rows
 
 
 def rows_of(image: np.ndarray, row: int) -> np.ndarray:
@@ -95,11 +97,12 @@ def rows_of(image: np.ndarray, row: int) -> np.ndarray:
 def mixed(mix: Mix, number: int) -> None:
     channels, height, width = mix.sizes
     net = Network(number, (1, channels, 3, width), DType.FLOAT32)
-    rows, made = (1, channels, 3, width), (1, channels, mix.factor, width * mix.factor)
+    rows = (1, channels, 3, width)
+    enlarged_rows = (1, channels, mix.factor, width * mix.factor)
     given, told, out = (
         net.image(rows, DType.FLOAT32),
         net.image((1, 1, 1, 1), DType.INT32),
-        net.image(made, DType.FLOAT32),
+        net.image(enlarged_rows, DType.FLOAT32),
     )
     for value in (given, out):
         tensor = net.values[value]

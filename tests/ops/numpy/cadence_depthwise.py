@@ -26,5 +26,5 @@ for name, sides in SIZES.items():
     for stride in (1, 2):
         write(f"{name}_{stride}_last", 6, sides, stride, True)
         write(f"{name}_{stride}_first", 6, sides, stride, False)
-for name, (channels, *sides) in FULL.items():
-    write(name, channels, tuple(sides), 1, True)
+for name, (channels, height, width) in FULL.items():
+    write(name, channels, (height, width), 1, True)

@@ -33,10 +33,10 @@ def network() -> Model:
     return net.model(net.conv(x, 0, 3, 1, padding=2, depthwise=True))  # 6 x 5
 
 
-def with_a_near_shift(one: program.Program) -> program.Program:
+def with_a_near_shift(content: program.Program) -> program.Program:
     """Of one filter of each layer, by the number of the layer."""
-    (method,) = one.methods
-    constants = list(one.constants)
+    (method,) = content.methods
+    constants = list(content.constants)
     calls = [call for _, name, call in method.kernel_calls() if name == DEPTHWISE]
     for number, call in enumerate(calls):
         shifts = method.values[call.args[SHIFTS]]
@@ -44,7 +44,7 @@ def with_a_near_shift(one: program.Program) -> program.Program:
         changed = np.frombuffer(constants[shifts.data_index], np.int32).copy()
         changed[number % changed.size] = -1 - number % 3
         constants[shifts.data_index] = changed.tobytes()
-    return replace(one, constants=tuple(constants))
+    return replace(content, constants=tuple(constants))
 
 
 model = network()

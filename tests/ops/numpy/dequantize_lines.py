@@ -43,8 +43,8 @@ def write(
     run = {"method": "forward", "inputs": [n for n, _ in given], "outputs": ["y.npy"]}
     case = {"rtol": 0.0, "atol": 0.0, "runs": [run]}
     (folder / "case.json").write_text(json.dumps(case, indent=1) + "\n")
-    made = _program([array for _, array in given], y, axis)
-    (folder / "model.pte").write_bytes(made)
+    content = _program([array for _, array in given], y, axis)
+    (folder / "model.pte").write_bytes(content)
 
 
 def _program(given: list[np.ndarray], y: np.ndarray, axis: int | None) -> bytes:

@@ -2,6 +2,7 @@
 cases again. What is expected is computed number by number, as headers of kernels state
 it; all of it is exact."""
 
+from collections.abc import Sequence
 from math import log2
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy_calls import write
 
 from ember.export.operators import roots
+from ember.files.tensors import Array
 
 random = np.random.default_rng(1)
 
@@ -16,22 +18,24 @@ random = np.random.default_rng(1)
 # ---- rfft_s16: complex numbers, whose parts are whole --------------------------------
 
 
-def bits_of(row):
+def bits_of(row: Sequence[complex]) -> int:
     """The least k with all of a row in [-2^k, 2^k)."""
     parts = [int(part) for number in row for part in (number.real, number.imag)]
     return next(k for k in range(32) if all(-(2**k) <= part < 2**k for part in parts))
 
 
-def halved(number, times):
+def halved(number: complex, times: int) -> complex:
     return complex(int(number.real) >> times, int(number.imag) >> times)
 
 
-def rounded(number):
+def rounded(number: complex) -> complex:
     parts = [(int(part) + 2**14) >> 15 for part in (number.real, number.imag)]
     return complex(*parts)
 
 
-def butterflies(x, radix, twist, halvings, step):
+def butterflies(
+    x: list[complex], radix: int, twist: Array, halvings: int, step: int
+) -> list[complex]:
     m = len(x) // radix // step
     y = [0j] * len(x)
     for p in range(m):
@@ -46,15 +50,14 @@ def butterflies(x, radix, twist, halvings, step):
             else:
                 sums = [halved(v[0] + v[1], halvings), halved(v[0] - v[1], halvings)]
             for u, total in enumerate(sums):
-                twisted = u > 0 and p > 0
-                root = twist[(p - 1) * (radix - 1) + u - 1] if twisted else None
-                y[q + step * (radix * p + u)] = (
-                    rounded(total * root) if twisted else total
-                )
+                at = q + step * (radix * p + u)
+                y[at] = total
+                if u > 0 and p > 0:
+                    y[at] = rounded(total * twist[(p - 1) * (radix - 1) + u - 1])
     return y
 
 
-def split(x, table, halvings):
+def split(x: list[complex], table: Array, halvings: int) -> list[complex]:
     h = len(x)
     z = [0j] * (h + 1)
     z[0] = halved(x[0].real + x[0].imag + 0j, halvings)
@@ -62,18 +65,20 @@ def split(x, table, halvings):
     z[h // 2] = halved(x[h // 2].conjugate(), halvings)
     for k in range(1, h // 2):
         a, b = x[k], x[h - k].conjugate()
-        even, made = halved(a + b, 1), rounded(halved(a - b, 1) * table[k - 1])
-        z[k] = halved(even + made, halvings)
-        z[h - k] = halved((even - made).conjugate(), halvings)
+        even, twisted = halved(a + b, 1), rounded(halved(a - b, 1) * table[k - 1])
+        z[k] = halved(even + twisted, halvings)
+        z[h - k] = halved((even - twisted).conjugate(), halvings)
     return z
 
 
-def spectrum(row, window, table, n):
+def spectrum(
+    row: Array, window: Array, table: Array, n: int
+) -> tuple[list[complex], int]:
     products = [int(a) * int(b) for a, b in zip(row, window, strict=True)]
     shift = max(bits_of([complex(product, 0) for product in products]) - 14, 0)
-    made = [(product + 2**shift // 2) >> shift for product in products]
-    made += [0] * (n - len(made))
-    x = [complex(*made[i : i + 2]) for i in range(0, n, 2)]
+    samples = [(product + 2**shift // 2) >> shift for product in products]
+    samples += [0] * (n - len(samples))
+    x = [complex(*samples[i : i + 2]) for i in range(0, n, 2)]
     exponent, step, left, at = shift - 15, 1, n // 2, 0
     for radix in roots.radices(n // 2):
         left //= radix
@@ -116,14 +121,16 @@ for n, width, rows, level in (
 # ---- log_bands_s16 -------------------------------------------------------------------
 
 
-def log_of(total):
+def log_of(total: int) -> int:
     whole = total.bit_length() - 1
     part = (total << 16 >> whole) - 2**16
     low, high = (round(2**15 * log2(1 + (part // 2048 + i) / 32)) for i in (0, 1))
     return 2**15 * whole + low + (((high - low) * (part % 2048) + 1024) >> 11)
 
 
-def log_bands(z, exponent, bands, weights, floor):
+def log_bands(
+    z: Array, exponent: int, bands: Array, weights: Array, floor: int
+) -> list[int]:
     at, out = 0, []
     for first, length in bands.tolist():
         ranged = z[first : first + length].astype(object)
@@ -139,14 +146,14 @@ def log_bands(z, exponent, bands, weights, floor):
 
 bands = np.array([(0, 3), (2, 7), (0, 0), (9, 1), (5, 16), (0, 21)], np.int32)
 weights = random.integers(0, 32768, bands[:, 1].sum()).astype(np.int16)
-for name, level, exponents, floor in (
+for name, level, listed_exponents, floor in (
     ("logs", 20000, [-14, -3, 0, 2, 9, 16], 35184372),
     ("logs_of_noise", 3, [-14, -9, -1, 0, 1, 16], 35184),
     ("logs_of_all", 23170, [16, 12, 31, -31, 3, -5], 2**45),
 ):
     z = random.integers(-level, level + 1, (2, 3, 21, 2)).astype(np.int16)
     z[1] = 0 if level == 3 else z[1]
-    powers = np.array(exponents, np.int32).reshape(2, 3)
+    powers = np.array(listed_exponents, np.int32).reshape(2, 3)
     out = np.zeros((2, 3, 6), np.int16)
     for place in np.ndindex(2, 3):
         out[place] = log_bands(z[place], int(powers[place]), bands, weights, floor)
@@ -157,13 +164,13 @@ for name, level, exponents, floor in (
         [out],
     )
 z = random.integers(-9000, 9000, (5, 2)).astype(np.int16)
-one = np.array([(1, 4)], np.int32)
-out = np.array(log_bands(z, -2, one, weights, 99), np.int16)
+band = np.array([(1, 4)], np.int32)
+out = np.array(log_bands(z, -2, band, weights, 99), np.int16)
 exponent = np.array(-2, np.int32)
 write(
     Path("logs_of_one"),
     "ember::log_bands_s16.out",
-    [z, exponent, one, weights, 99],
+    [z, exponent, band, weights, 99],
     [out],
 )
 
@@ -186,6 +193,6 @@ for name, shape, of_weights, shift, bits in (
     wide, wide_factors = x.astype(np.int64), factors.astype(np.int64)
     sums = wide * factors if len(of_weights) == 1 else wide @ wide_factors.T
     least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
-    made = (sums + bias + (1 << (shift - 1))) >> shift
-    out = np.clip(made, least, most).astype(np.int16 if bits == 16 else np.int8)
+    shifted = (sums + bias + (1 << (shift - 1))) >> shift
+    out = np.clip(shifted, least, most).astype(np.int16 if bits == 16 else np.int8)
     write(name, "ember::affine_s16.out", [x, factors, bias, shift, bits], [out])

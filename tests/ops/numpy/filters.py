@@ -7,10 +7,12 @@ from pathlib import Path
 import numpy as np
 from numpy_calls import write
 
+from ember.files.tensors import Array
+
 random = np.random.default_rng(1)
 
 
-def sum_of(products):
+def sum_of(products: Array) -> int | np.float32:
     if products.dtype == np.int64:
         return min(max((int(products.sum()) + 16384) // 32768, -32768), 32767)
     total = np.float32(0)
@@ -19,7 +21,7 @@ def sum_of(products):
     return total
 
 
-def resampled(window, taps, up, down):
+def resampled(window: Array, taps: Array, up: int, down: int) -> Array:
     reach = taps.shape[1]
     count = (window.shape[-1] - reach + 1) * up // down
     wide = np.int64 if window.dtype == np.int16 else np.float32
@@ -31,7 +33,7 @@ def resampled(window, taps, up, down):
     return out
 
 
-def filtered(x, held, sections):
+def filtered(x: Array, held: Array, sections: Array) -> tuple[Array, Array]:
     y, state = x.copy(), held.copy()
     for row in np.ndindex(x.shape[:-1]):
         for k, (b0, b1, b2, a1, a2) in enumerate(sections):
@@ -57,15 +59,13 @@ for name, shape, taps, up, down in (
 ):
     window = random.standard_normal(shape).astype(np.float32)
     factors = random.standard_normal(taps).astype(np.float32)
-    arguments = [window, factors, up, down]
-    write(name, "ember::resample.out", arguments, [resampled(*arguments)])
+    y = resampled(window, factors, up, down)
+    write(name, "ember::resample.out", [window, factors, up, down], [y])
     window = random.integers(-32768, 32768, shape).astype(np.int16)
     factors = random.integers(-32768, 32768, taps).astype(np.int16)
     window.flat[:6], factors.flat[:5] = -32768, -32768  # saturates
-    arguments = [window, factors, up, down]
-    write(
-        Path(f"{name}_s16"), "ember::resample.out", arguments, [resampled(*arguments)]
-    )
+    y = resampled(window, factors, up, down)
+    write(f"{name}_s16", "ember::resample.out", [window, factors, up, down], [y])
 
 for name, shape, count in (("biquad", (12,), 1), ("biquads", (2, 3, 9), 3)):
     x = random.standard_normal(shape).astype(np.float32)

@@ -1,23 +1,33 @@
 """Fourier transforms, and squares of magnitudes, called once each; running this file
 writes the cases again. Lengths have each kind of pass, odd and even numbers of them."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ember.cases import one_call
 from ember.export.operators import roots
+from ember.files.tensors import Array
 
 HERE = Path()
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
 random = np.random.default_rng(1)
 
 
-def pairs(numbers):
+def pairs(numbers: Array) -> Array:
     return np.stack([numbers.real, numbers.imag], axis=-1).astype(np.float32)
 
 
-def write(name, op, schema, arguments, result, size):
+def write(
+    name: str,
+    op: str,
+    schema: str,
+    arguments: Sequence[Any],
+    result: Array,
+    size: int,
+) -> None:
     one_call.write(
         HERE / f"{name}_{size}",
         f"ember::{op}.out",
@@ -43,5 +53,5 @@ for n in (1, 2, 7, 15, 18, 77, 400, 512):
     write("cfft_back", "cfft", schema, arguments, pairs(z), n)
 
 z = random.standard_normal((2, 3, 5, 2), dtype=np.float32)
-square = np.float32((z.astype(np.float64) ** 2).sum(axis=-1))
+square = (z.astype(np.float64) ** 2).sum(axis=-1).astype(np.float32)
 write("squared", "squared_magnitude", "Tensor z", [z], square, 30)

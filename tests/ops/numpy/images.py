@@ -1,46 +1,51 @@
 """The operators on images, called once each; running this file writes the cases again.
 What is expected is computed pixel by pixel, by division; all of it is exact."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from ember.cases import one_call
+from ember.files.tensors import Array
 
 HERE = Path()
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
 random = np.random.default_rng(1)
 
 
-def write(name, op, schema, arguments, result):
+def write(
+    name: str, op: str, schema: str, arguments: Sequence[Any], result: Array
+) -> None:
     one_call.write(
         HERE / name, f"ember::{op}.out", f"({schema}, {OUT}", arguments, [result]
     )
 
 
-def colours(pixel):
-    bits = int(pixel) & 0xFFFF
+def colours(pixel: int) -> tuple[int, int, int]:
+    bits = pixel & 0xFFFF
     red, green, blue = bits >> 11, bits >> 5 & 63, bits & 31
     return red * 8 + red // 4, green * 4 + green // 16, blue * 8 + blue // 4
 
 
-def luma(pixel):
+def luma(pixel: int) -> int:
     red, green, blue = colours(pixel)
     return (77 * red + 150 * green + 29 * blue + 128) // 256
 
 
-def neighbours(size, wanted):
+def neighbours(size: int, wanted: int) -> list[tuple[int, int, int]]:
     """Of each place: two pixels, and the second one's 256ths."""
-    found = []
+    pixels_beside = []
     for at in range(wanted):
         step = min(max((2 * at + 1) * size - wanted, 0), (size - 1) * 2 * wanted)
         first, rest = divmod(step, 2 * wanted)
         share = rest * 256 // (2 * wanted)
-        found.append((first, min(first + 1, size - 1), share))
-    return found
+        pixels_beside.append((first, min(first + 1, size - 1), share))
+    return pixels_beside
 
 
-def resized(image, height, width):
+def resized(image: Array, height: int, width: int) -> Array:
     out = np.zeros((height, width), np.uint8)
     for i, (top, bottom, down) in enumerate(neighbours(image.shape[0], height)):
         for j, (left, right, across) in enumerate(neighbours(image.shape[1], width)):
@@ -58,9 +63,9 @@ def resized(image, height, width):
 
 pixels = random.integers(-32768, 32768, (2, 5, 7)).astype(np.int16)
 pixels[0, 0, :4] = [0, -1, 0x07E0, -2048]  # black, white, green, red
-gray = np.array([luma(x) for x in pixels.flat], np.uint8).reshape(pixels.shape)
+gray = np.array([luma(int(x)) for x in pixels.flat], np.uint8).reshape(pixels.shape)
 write("gray", "gray_rgb565", "Tensor pixels", [pixels], gray)
-planes = np.array([colours(x) for x in pixels.flat], np.uint8).reshape(2, 5, 7, 3)
+planes = np.array([colours(int(x)) for x in pixels.flat], np.uint8).reshape(2, 5, 7, 3)
 rgb = np.ascontiguousarray(np.moveaxis(planes, -1, 1))
 write("rgb", "rgb_rgb565", "Tensor pixels", [pixels], rgb)
 
@@ -69,9 +74,9 @@ pairs[0, 0, :2] = [[0, 0, 255, 0], [255, 255, 0, 255]]  # the most there is
 planes = np.zeros((2, 3, 3, 10), np.uint8)
 for image, row, pair, k in np.ndindex(2, 3, 5, 2):
     u, v = (int(pairs[image, row, pair, at]) - 128 for at in (1, 3))
-    luma = int(pairs[image, row, pair, 2 * k])
+    y = int(pairs[image, row, pair, 2 * k])
     for plane, colour in enumerate((359 * v, -88 * u - 183 * v, 454 * u)):
-        value = luma + (colour + 128) // 256
+        value = y + (colour + 128) // 256
         planes[image, plane, row, 2 * pair + k] = min(max(value, 0), 255)
 bytes_of = pairs.reshape(2, 3, 20)
 write("yuv422", "rgb_yuv422", "Tensor pixels", [bytes_of], planes)
@@ -99,9 +104,9 @@ for red in range(4):
         places = [(red // 2, red % 2), (red // 2, 1 - red % 2)]
         places += [(1 - red // 2, red % 2), (1 - red // 2, 1 - red % 2)]
         cells[:, image, row, column] = [cell[place] for place in places]
-    luma = (77 * cells[0] + 75 * (cells[1] + cells[2]) + 29 * cells[3] + 128) // 256
+    gray = (77 * cells[0] + 75 * (cells[1] + cells[2]) + 29 * cells[3] + 128) // 256
     planes = np.stack([cells[0], (cells[1] + cells[2] + 1) // 2, cells[3]], axis=1)
     schema = "Tensor pixels, int red"
     arguments = [pixels, red]
-    write(f"gray_bayer_{red}", "gray_bayer", schema, arguments, luma.astype(np.uint8))
+    write(f"gray_bayer_{red}", "gray_bayer", schema, arguments, gray.astype(np.uint8))
     write(f"rgb_bayer_{red}", "rgb_bayer", schema, arguments, planes.astype(np.uint8))

@@ -2,13 +2,19 @@
 on the path writes the cases again. What is expected is computed sum by sum, in
 integers; all of it is exact."""
 
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from integer_layers import Window, scaled
 
 from ember.cases import one_call
 from ember.cases.one_call import ChannelsLast, Constant
+from ember.files.tensors import Array
+
+Shape: TypeAlias = tuple[int, ...]
+Ends: TypeAlias = tuple[int, int]
 
 HERE = Path()
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
@@ -34,19 +40,19 @@ FULL = (LEAST, MOST)
 random = np.random.default_rng(16)
 
 
-def numbers(shape, least=LEAST, most=MOST):
+def numbers(shape: Shape, least: int = LEAST, most: int = MOST) -> Array:
     return random.integers(least, most + 1, shape).astype(np.int16)
 
 
-def limited(value, ends):
+def limited(value: int, ends: Ends) -> int:
     return min(max(value, ends[0]), ends[1])
 
 
-def wrapped(total):
-    return (int(total) + (1 << 31)) % (1 << 32) - (1 << 31)
+def wrapped(total: int) -> int:
+    return (total + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
-def scales_of(filters, count, kind):
+def scales_of(filters: int, count: int, kind: str) -> tuple[Array, Array]:
     """Multipliers and shifts with which most outputs are not limited."""
     multipliers = random.integers(1 << 30, 1 << 31, filters).astype(np.int32)
     shift = -int(np.ceil(np.log2(74.0 * np.sqrt(count))))
@@ -64,100 +70,153 @@ def scales_of(filters, count, kind):
     return multipliers, shifts
 
 
-def outputs_of(sums, bias, multipliers, shifts, ends):
-    made = np.zeros(sums.shape, np.int16)
+def outputs_of(
+    sums: Array, bias: Array | None, multipliers: Array, shifts: Array, ends: Ends
+) -> Array:
+    outputs = np.zeros(sums.shape, np.int16)
     for place in np.ndindex(sums.shape):
         f = place[-1]
         total = wrapped(int(sums[place]) + (0 if bias is None else int(bias[f])))
-        made[place] = limited(scaled(total, multipliers[f], int(shifts[f])), ends)
-    return made
+        outputs[place] = limited(scaled(total, multipliers[f], int(shifts[f])), ends)
+    return outputs
 
 
-def drawn(filters, count, biased, kind):
+def drawn(
+    filters: int, count: int, biased: bool, kind: str
+) -> tuple[Array | None, Array, Array]:
     largest = (1 << 31) // 2 if kind == "bias" else 1 << 20
     bias = random.integers(-largest, largest, filters).astype(np.int32)
     return bias if biased else None, *scales_of(filters, count, kind)
 
 
-def weights_of(shape, kind):
+def weights_of(shape: Shape, kind: str) -> Array:
     least = -128 if kind == "extreme" else -127
     weights = random.integers(least, 128, shape).astype(np.int8)
     return np.full(shape, -128, np.int8) if kind == "wraps" else weights
 
 
-def linear(name, shape, filters, *, biased=True, kind="", ends=FULL):
+def linear(
+    name: str,
+    shape: Shape,
+    filters: int,
+    *,
+    biased: bool = True,
+    kind: str = "",
+    ends: Ends = FULL,
+) -> None:
     x = np.full(shape, LEAST, np.int16) if kind == "wraps" else numbers(shape)
     weights = weights_of((filters, shape[-1]), kind)
-    bias, *scales = drawn(filters, shape[-1], biased, kind)
+    bias, multipliers, shifts = drawn(filters, shape[-1], biased, kind)
     sums = x.astype(np.int64) @ weights.astype(np.int64).T
-    y = outputs_of(sums, bias, *scales, ends)
+    y = outputs_of(sums, bias, multipliers, shifts, ends)
     held = [Constant(weights), None if bias is None else Constant(bias)]
-    arguments = [x, *held, *map(Constant, scales), *ends]
+    scales = [Constant(multipliers), Constant(shifts)]
+    arguments = [x, *held, *scales, *ends]
     one_call.write(
         HERE / name, "ember::quantized_linear_int16.out", LINEAR, arguments, [y]
     )
 
 
-def conv(name, shape, filters, window, groups=1, **options):
+def conv(
+    name: str,
+    shape: Shape,
+    filters: int,
+    window: Window,
+    groups: int = 1,
+    **options: Any,
+) -> None:
     depth = shape[1] // groups
     weights = weights_of((filters, *window.kernel, depth), options.get("kind", ""))
     _conv("conv2d", name, shape, weights, weights, window, **options)
 
 
-def depthwise(name, shape, window, each=1, **options):
+def depthwise(
+    name: str, shape: Shape, window: Window, each: int = 1, **options: Any
+) -> None:
     filters = shape[1] * each
     weights = weights_of((filters, *window.kernel, 1), options.get("kind", ""))
     laid = np.ascontiguousarray(weights.transpose(3, 1, 2, 0))
     _conv("depthwise_conv2d", name, shape, weights, laid, window, **options)
 
 
-def _conv(operator, name, shape, weights, laid, window, **options):
+def _conv(
+    operator: str,
+    name: str,
+    shape: Shape,
+    weights: Array,
+    laid: Array,
+    window: Window,
+    **options: Any,
+) -> None:
     n, c, h, w = shape
     x = numbers((n, h, w, c))
     ends, kind = options.get("ends", FULL), options.get("kind", "")
     biased = options.get("biased", True)
-    bias, *scales = drawn(len(weights), weights[0].size, biased, kind)
+    bias, multipliers, shifts = drawn(len(weights), weights[0].size, biased, kind)
     groups = c // weights.shape[3]
     sums = window.sums(x.astype(np.int64), weights.astype(np.int64), groups)
-    y = outputs_of(sums, bias, *scales, ends)
+    y = outputs_of(sums, bias, multipliers, shifts, ends)
     held = [Constant(laid), None if bias is None else Constant(bias)]
     lists = [window.steps, window.padding, window.dilation]
     image = ChannelsLast(x.transpose(0, 3, 1, 2))
-    arguments = [image, *held, *lists, *map(Constant, scales), *ends]
+    scales = [Constant(multipliers), Constant(shifts)]
+    arguments = [image, *held, *lists, *scales, *ends]
     result = ChannelsLast(y.transpose(0, 3, 1, 2))
     one_call.write(
         HERE / name, f"ember::quantized_{operator}_int16.out", CONV, arguments, [result]
     )
 
 
-def pair(name, operator, schema, shapes, function, words, ends):
+def pair(
+    name: str,
+    operator: str,
+    schema: str,
+    shapes: tuple[Shape, Shape],
+    function: Callable[[int, int], int],
+    words: Sequence[int],
+    ends: Ends,
+) -> None:
     a, b = (numbers(shape) for shape in shapes)
     exact = np.vectorize(function, otypes=[np.int64])
     y = np.clip(exact(a.astype(np.int64), b.astype(np.int64)), *ends).astype(np.int16)
     one_call.write(HERE / name, operator, schema, [a, b, *words, *ends], [y])
 
 
-def add(name, a, b, by=(20000, 12345), shift=15, ends=FULL):
-    def function(u, v):
+def add(
+    name: str,
+    a: Shape,
+    b: Shape,
+    by: tuple[int, int] = (20000, 12345),
+    shift: int = 15,
+    ends: Ends = FULL,
+) -> None:
+    def function(u: int, v: int) -> int:
         return (u * by[0] + v * by[1] + (1 << (shift - 1))) >> shift
 
     operator = "ember::quantized_add_int16.out"
     pair(name, operator, ADD, (a, b), function, (*by, shift), ends)
 
 
-def mul(name, a, b, multiplier=1518500250, shift=-15, ends=FULL):
-    def function(u, v):
+def mul(
+    name: str,
+    a: Shape,
+    b: Shape,
+    multiplier: int = 1518500250,
+    shift: int = -15,
+    ends: Ends = FULL,
+) -> None:
+    def function(u: int, v: int) -> int:
         return scaled(u * v, multiplier, shift)
 
     operator = "ember::quantized_mul_int16.out"
     pair(name, operator, MUL, (a, b), function, (multiplier, shift), ends)
 
 
-def mean(name, shape, window, *, include=True):
+def mean(name: str, shape: Shape, window: Window, *, include: bool = True) -> None:
     n, c, h, w = shape
     x = numbers((n, h, w, c))
     inside = np.ones((n, h, w, c), np.int64)
-    y = None
+    y: Array | None = None
     pairs = zip(window.views(x.astype(np.int64)), window.views(inside), strict=True)
     for ((oy, ox), size, under), (_, _, ones) in pairs:
         if y is None:
@@ -165,6 +224,7 @@ def mean(name, shape, window, *, include=True):
         count = under[0, ..., 0].size if include else int(ones[0, ..., 0].sum())
         sums = under.sum((1, 2))
         y[:, oy, ox] = (2 * sums + count) // (2 * count)
+    assert y is not None
     lists = [window.kernel, window.steps, window.padding]
     arguments = [ChannelsLast(x.transpose(0, 3, 1, 2)), *lists, include]
     result = ChannelsLast(y.transpose(0, 3, 1, 2))
@@ -172,7 +232,7 @@ def mean(name, shape, window, *, include=True):
     one_call.write(HERE / name, operator, POOL, arguments, [result])
 
 
-def table(name, shape, values):
+def table(name: str, shape: Shape, values: Array) -> None:
     x = numbers(shape)
     x.reshape(-1)[:6] = (LEAST, LEAST + 1, -1, 0, MOST - 1, MOST)
     places = x.astype(np.int64) - LEAST
@@ -271,7 +331,9 @@ STEP = (
 SHORT = 2  # the ScalarType of int16
 
 
-def step_to(name, count, scale, ends, special=()):
+def step_to(
+    name: str, count: int, scale: float, ends: Ends, special: Sequence[float] = ()
+) -> None:
     x = random.normal(0, 20000 * scale, count).astype(np.float32)
     x[: len(special)] = special
     with np.errstate(all="ignore"):
@@ -282,7 +344,7 @@ def step_to(name, count, scale, ends, special=()):
     one_call.write(HERE / name, operator, STEP, arguments, [y])
 
 
-def step_from(name, count, scale):
+def step_from(name: str, count: int, scale: float) -> None:
     x = numbers((count,))
     y = x.astype(np.float32) * np.float32(scale)
     arguments = [x, scale, 0, *FULL, SHORT]

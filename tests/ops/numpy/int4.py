@@ -3,12 +3,17 @@ tests/shared on the path writes the cases again. What is expected is computed su
 sum, in integers, from the bytes of the weights; all of it is exact."""
 
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from integer_layers import Window, scaled
 
 from ember.cases import one_call
 from ember.cases.one_call import ChannelsLast, Constant
+from ember.files.tensors import Array
+
+Shape: TypeAlias = tuple[int, ...]
+Ends: TypeAlias = tuple[int, int]
 
 HERE = Path()
 SCALES = (
@@ -24,22 +29,22 @@ CONV = (
 random = np.random.default_rng(4)
 
 
-def bytes_of(count):
+def bytes_of(count: int) -> int:
     return (count + 7) // 8 * 4
 
 
-def weights_of(rows, count):
+def weights_of(rows: Array, count: int) -> Array:
     """Each weight of a row: 16 times a byte's low bits, signed, or the whole byte."""
-    made = np.zeros((len(rows), count), np.int64)
+    weights = np.zeros((len(rows), count), np.int64)
     for k in range(count):
         block, at = divmod(k, 32)
         half = bytes_of(min(32, count - 32 * block))
         byte = rows[:, 16 * block + at % half].astype(np.int64)
-        made[:, k] = byte if at >= half else (byte % 16 ^ 8) * 16 - 128
-    return made
+        weights[:, k] = byte if at >= half else (byte % 16 ^ 8) * 16 - 128
+    return weights
 
 
-def scales_of(filters, count, kind):
+def scales_of(filters: int, count: int, kind: str) -> tuple[Array, Array]:
     """Multipliers and shifts with which most outputs are not clamped."""
     multipliers = random.integers(1 << 30, 1 << 31, filters).astype(np.int32)
     shift = -int(np.ceil(np.log2(60.0 * 60.0 * np.sqrt(count) / 50.0)))
@@ -51,27 +56,46 @@ def scales_of(filters, count, kind):
     return multipliers, shifts
 
 
-def outputs_of(sums, bias, zero_point, multipliers, shifts, least, most):
-    made = np.zeros(sums.shape, np.int8)
+def outputs_of(
+    sums: Array,
+    bias: Array | None,
+    zero_point: int,
+    scales: tuple[Array, Array],
+    ends: Ends,
+) -> Array:
+    multipliers, shifts = scales
+    least, most = ends
+    outputs = np.zeros(sums.shape, np.int8)
     for place in np.ndindex(sums.shape):
         f = place[-1]
         total = sums[place] + (0 if bias is None else bias[f])
         value = scaled(total, multipliers[f], int(shifts[f])) + zero_point
-        made[place] = min(max(value, least), most)
-    return made
+        outputs[place] = min(max(value, least), most)
+    return outputs
 
 
-def drawn(filters, count, biased, kind):
+def drawn(
+    filters: int, count: int, biased: bool, kind: str
+) -> tuple[Array, Array | None, tuple[Array, Array]]:
     rows = random.integers(-128, 128, (filters, bytes_of(count))).astype(np.int8)
     bias = random.integers(-9000, 9000, filters).astype(np.int32) if biased else None
-    return rows, bias, *scales_of(filters, count, kind)
+    return rows, bias, scales_of(filters, count, kind)
 
 
-def linear(name, shape, filters, offset=0, *, biased=True, kind="", ends=(-128, 127)):
+def linear(
+    name: str,
+    shape: Shape,
+    filters: int,
+    offset: int = 0,
+    *,
+    biased: bool = True,
+    kind: str = "",
+    ends: Ends = (-128, 127),
+) -> None:
     x = random.integers(-128, 128, shape).astype(np.int8)
-    rows, bias, *scales = drawn(filters, shape[-1], biased, kind)
+    rows, bias, scales = drawn(filters, shape[-1], biased, kind)
     sums = (x.astype(np.int64) + offset) @ weights_of(rows, shape[-1]).T
-    y = outputs_of(sums, bias, -3, *scales, *ends)
+    y = outputs_of(sums, bias, -3, scales, ends)
     held = [Constant(rows), None if bias is None else Constant(bias)]
     arguments = [x, *held, offset, -3, *map(Constant, scales), *ends]
     one_call.write(
@@ -80,15 +104,23 @@ def linear(name, shape, filters, offset=0, *, biased=True, kind="", ends=(-128, 
 
 
 def conv(
-    name, shape, filters, offset, window, *, biased=True, kind="", ends=(-128, 127)
-):
+    name: str,
+    shape: Shape,
+    filters: int,
+    offset: int,
+    window: Window,
+    *,
+    biased: bool = True,
+    kind: str = "",
+    ends: Ends = (-128, 127),
+) -> None:
     n, c, h, w = shape
     count = window.kernel[0] * window.kernel[1] * c
     x = random.integers(-128, 128, (n, h, w, c)).astype(np.int8)
-    rows, bias, *scales = drawn(filters, count, biased, kind)
+    rows, bias, scales = drawn(filters, count, biased, kind)
     weights = weights_of(rows, count).reshape(filters, *window.kernel, c)
     sums = window.sums(x.astype(np.int64) + offset, weights, 1)
-    y = outputs_of(sums, bias, 5, *scales, *ends)
+    y = outputs_of(sums, bias, 5, scales, ends)
     held = [Constant(rows), None if bias is None else Constant(bias)]
     lists = [window.steps, window.padding, window.dilation, window.kernel]
     scaling = [offset, 5, *map(Constant, scales), *ends]

@@ -1,7 +1,7 @@
 """aten::_select_copy_nop.int_out, called once; running this file writes the case again.
 
 The flow of Cadence has it where memory planning makes an output part of its input.
-Ember plans memory anew and copies.
+Ember plans memory again and copies.
 """
 
 from pathlib import Path

@@ -57,10 +57,10 @@ def tiles() -> Model:
     return net.model(net.conv(x, 2, 3, padding=0))  # 9 x 7
 
 
-def extreme(one: program.Program) -> program.Program:
+def extreme(content: program.Program) -> program.Program:
     """With -128 and 127 among the weights of every filter."""
-    (method,) = one.methods
-    constants = list(one.constants)
+    (method,) = content.methods
+    constants = list(content.constants)
     random = np.random.default_rng(7)
     weights = [
         value
@@ -72,26 +72,26 @@ def extreme(one: program.Program) -> program.Program:
         ends = random.choice(np.array([-128, 127], np.int8), old.size)
         mixed = np.where(random.random(old.size) < 0.2, ends, old)
         constants[value.data_index] = mixed.astype(np.int8).tobytes()
-    return replace(one, constants=tuple(constants))
+    return replace(content, constants=tuple(constants))
 
 
-def packed(one: program.Program, form: Form) -> program.Program:
-    (method,) = one.methods
+def packed(content: program.Program, form: Form) -> program.Program:
+    (method,) = content.methods
     calls = tuple(
         Call(index, _PLAIN, True, 0, 0, False, False, "")
         for index, name, _ in method.kernel_calls()
         if name.startswith("cortex_m::quantized_conv2d.")
     )
     need = MethodNeeds(0, calls, (), 0, 0, 0, False)
-    return trimmed(with_packed(one, [need], form, kernels.load()))
+    return trimmed(with_packed(content, [need], form, kernels.load()))
 
 
 def write(model: Model, folder: Path, form: Form) -> None:
     plain = extreme(model.program)
-    one = packed(plain, form)
-    names = [name for _, name, _ in one.methods[0].kernel_calls()]
+    content = packed(plain, form)
+    names = [name for _, name, _ in content.methods[0].kernel_calls()]
     assert form.operator.full_name in names, names
-    numpy_images.write(folder, one, model, Executable.of(plain))
+    numpy_images.write(folder, content, model, Executable.of(plain))
 
 
 for network, form in (

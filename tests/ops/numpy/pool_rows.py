@@ -34,7 +34,7 @@ POOLS = (
 )
 
 
-def call(net: Network, name: str, given: int, pool: Pool, to: int) -> float:
+def call(net: Network, name: str, given: int, pool: Pool, to: int) -> np.float32:
     """The scale of the integers."""
     multiplier = int(net.random.integers(1 << 30, 1 << 31))
     shift = int(net.random.integers(-9, 1))

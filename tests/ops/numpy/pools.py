@@ -106,7 +106,8 @@ def mean(window: np.ndarray) -> np.ndarray:
     for item in items.T:
         total = (total + item.astype(np.float32) * scale).astype(np.float32)
     steps = np.rint(total / np.float32(items.shape[1]) / scale) + ZERO
-    return np.clip(steps, -128, 127).astype(np.int8)
+    means: np.ndarray = np.clip(steps, -128, 127).astype(np.int8)
+    return means
 
 
 POOLS = (

@@ -20,13 +20,13 @@ from quantised_lines import (
     special,
 )
 
-from ember.files.tensors import DType
+from ember.files.tensors import Array, DType
 
 HERE = Path()
 random = np.random.default_rng(1)
 
 
-def zeros(least, count):
+def zeros(least: int, count: int) -> Array:
     return random.integers(least, least + 256, count)
 
 
@@ -60,7 +60,7 @@ Dequantised(unsigned, single, zeros(0, 3)).write(HERE / "from_token_uint8")
 rows = np.array([2, 0, 1, 2])
 factors = random.uniform(0.01, 0.1, (3, 2)).astype(np.float32)
 whole = random.integers(-5, 6, (3, 2)).astype(np.float32)
-between = whole + np.float32([[0, 0], [0, 0.25], [0, 0]])
+between = whole + np.array([[0, 0], [0, 0.25], [0, 0]], np.float32)
 for bits in (8, 4, 2):
     numbers = random.integers(0, 1 << bits, (3, 96)).astype(np.uint8)
     table = numbers.view(np.int8) if bits == 8 else numbers
@@ -81,6 +81,7 @@ for title, lines in (
 
 pairs = random.integers(-128, 128, (2, 1, 200)).astype(np.int8)
 pairs[:, 0, :4] = [[-128, 127, -128, 5], [-128, 127, 127, -3]]
+first, second = pairs
 for name, of_a, of_b, to in (
     ("near", Affine(0.031, 5), Affine(0.017, -3), Affine(0.04, 1)),
     ("apart", Affine(2.0**-9, -128), Affine(3.0, 127), Affine(2.5, 0)),
@@ -88,7 +89,6 @@ for name, of_a, of_b, to in (
     ("cancel", Affine(0.3, 5), Affine(0.3, -3), Affine(2.0**-20, -9)),
     ("far", Affine(0.1, -9000), Affine(0.1, 0), Affine(1.0, 0)),
 ):
-    Sum(*pairs, of_a, of_b, to).write(HERE / f"add_{name}")
-unsigned_pairs = pairs.view(np.uint8)
+    Sum(first, second, of_a, of_b, to).write(HERE / f"add_{name}")
 of_bytes = [Affine(scale, 130, DType.UINT8) for scale in (0.02, 0.03, 0.05)]
-Sum(*unsigned_pairs, *of_bytes).write(HERE / "add_uint8")
+Sum(first.view(np.uint8), second.view(np.uint8), *of_bytes).write(HERE / "add_uint8")

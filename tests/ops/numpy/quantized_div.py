@@ -3,11 +3,17 @@ that are repeated, and any scale and zero point; running this file with tests/sh
 the path writes the cases again."""
 
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 from quotients import Quotient
 
-ZEROS = {np.int8: (3, -5, 7), np.int16: (300, -5, 7000)}
+Whole: TypeAlias = type[np.signedinteger[Any]]
+
+ZEROS: dict[Whole, tuple[int, int, int]] = {
+    np.int8: (3, -5, 7),
+    np.int16: (300, -5, 7000),
+}
 SHAPES = {
     "number": ((3, 67), (1,)),  # the divisor
     "of_number": ((1,), (201,)),
@@ -28,7 +34,7 @@ ODD = {
 
 
 def operands(
-    name: str, dtype: type, shapes: tuple[tuple[int, ...], ...]
+    name: str, dtype: Whole, shapes: tuple[tuple[int, ...], ...]
 ) -> list[np.ndarray]:
     random = np.random.default_rng(len(name))
     limits = np.iinfo(dtype)

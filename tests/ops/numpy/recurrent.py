@@ -2,13 +2,21 @@
 cases again. What is expected is computed number by number; all of it is exact."""
 
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ember.cases import one_call
 from ember.cases.one_call import Constant
+from ember.files.tensors import Array
+
+Shape: TypeAlias = tuple[int, ...]
+State: TypeAlias = list[int]
+# Weights and times; factors and biases of both sums; shifts.
+Svdf: TypeAlias = tuple[Array, Array, list[Array], tuple[int, int]]
 
 HERE = Path()
 WEIGHTS = "Tensor weights_x, Tensor weights_h, Tensor scales, int shift_x, int shift_h"
@@ -31,45 +39,45 @@ TABLE = [min(32767, round(32768 / (1 + math.exp(-at / 16)))) for at in range(-25
 random = np.random.default_rng(6)
 
 
-def rounded(x, bits):
+def rounded(x: int, bits: int) -> int:
     return (x + (1 << bits >> 1)) >> bits
 
 
-def limited(x, bits=16):
+def limited(x: int, bits: int = 16) -> int:
     most = (1 << (bits - 1)) - 1
     return max(-most - 1, min(most, x))
 
 
-def sigmoid(x):
+def sigmoid(x: int) -> int:
     at, share = (x >> 7) + 256, x % 128
     return TABLE[at] + rounded((TABLE[at + 1] - TABLE[at]) * share, 7)
 
 
-def tanh(twice):
+def tanh(twice: int) -> int:
     return 2 * sigmoid(twice) - 32768
 
 
-def product(a, b):
+def product(a: int, b: int) -> int:
     return rounded(a * b, 15)
 
 
-def gate(*terms):
+def gate(*terms: int) -> int:
     total = sum(terms) & 0xFFFFFFFF
     return limited((total ^ 0x80000000) - 0x80000000 >> 4)
 
 
 @dataclass(frozen=True)
 class Layer:
-    weights_x: np.ndarray
-    weights_h: np.ndarray
-    scales: np.ndarray
+    weights_x: Array
+    weights_h: Array
+    scales: Array
     shift_x: int
     shift_h: int
     multiplier: int
     shift: int
     zero_point: int
 
-    def products(self, x, of_h):
+    def products(self, x: Array | State, of_h: bool) -> list[int]:
         """Of all rows, in the unit of sums."""
         weights = self.weights_h if of_h else self.weights_x
         rows, left = len(weights), self.shift_h if of_h else self.shift_x
@@ -78,19 +86,19 @@ class Layer:
         pairs = zip(sums, by, strict=True)
         return [(int(s) * 2**left * int(m) + (1 << 31)) >> 32 for s, m in pairs]
 
-    def bias(self):
+    def bias(self) -> list[int]:
         return [int(x) for x in self.scales[2 * len(self.weights_x) :]]
 
-    def result(self, x):
+    def result(self, x: int) -> int:
         scaled = rounded(product(x, self.multiplier), self.shift)
         return limited(scaled + self.zero_point, 8)
 
-    def arguments(self):
+    def arguments(self) -> list[Constant | int]:
         held = map(Constant, (self.weights_x, self.weights_h, self.scales))
         return [*held, self.shift_x, self.shift_h]
 
 
-def lstm_step(layer, x, h, c, cell_bits):
+def lstm_step(layer: Layer, x: Array, h: State, c: State, cell_bits: int) -> State:
     size = len(h)
     both = zip(
         layer.products(x, False), layer.products(h, True), layer.bias(), strict=True
@@ -106,7 +114,7 @@ def lstm_step(layer, x, h, c, cell_bits):
     return list(h)
 
 
-def gru_step(layer, x, h):
+def gru_step(layer: Layer, x: Array, h: State) -> State:
     size, bias = len(h), layer.bias()
     of_x = layer.products(x, False)
     of_h = layer.products([layer.result(value) for value in h], True)
@@ -114,18 +122,18 @@ def gru_step(layer, x, h):
         k, n = j + size, j + 2 * size
         r = sigmoid(gate(of_x[j], of_h[j], bias[j]))
         z = sigmoid(gate(of_x[k], of_h[k], bias[k]))
-        own, other = gate(of_x[n], bias[n]), gate(of_h[n], bias[n + size])
-        new = tanh(limited(own + product(r, other)))
+        candidate, other = gate(of_x[n], bias[n]), gate(of_h[n], bias[n + size])
+        new = tanh(limited(candidate + product(r, other)))
         h[j] = limited(product(z, h[j]) + new - product(z, new))
     return [layer.result(value) for value in h]
 
 
-def drawn(gates, inputs, size, *, any_scale, biases):
+def drawn(gates: int, inputs: int, size: int, *, any_scale: bool, biases: int) -> Layer:
     """A layer whose gates are mostly within -8 and 8, or any numbers."""
-    weights = [
+    weights_x, weights_h = (
         random.integers(-127, 128, (gates * size, inner)).astype(np.int8)
         for inner in (inputs, size)
-    ]
+    )
     count = gates * size
     if any_scale:
         scales = random.integers(-(2**31), 2**31, 2 * count + biases * size)
@@ -136,25 +144,44 @@ def drawn(gates, inputs, size, *, any_scale, biases):
             [*by, random.integers(-60000, 60000, biases * size)]
         ).astype(np.int64)
     shift = 31 - 14 - math.ceil(math.log2(max(inputs, size) + 1))
-    shifts = (shift, shift) if any_scale else (3, 3)
-    return Layer(*weights, scales.astype(np.int32), *shifts, 20000, 6, -7)
+    left = shift if any_scale else 3
+    return Layer(
+        weights_x, weights_h, scales.astype(np.int32), left, left, 20000, 6, -7
+    )
 
 
-def computed(layer, x, states, step, batch_first, is_reverse):
+def computed(
+    x: Array,
+    size: int,
+    states: list[Array],
+    step: Callable[[Array, list[State]], State],
+    batch_first: bool,
+    is_reverse: bool,
+) -> tuple[Array, list[Array]]:
     """y and the last states, as arrays of int64."""
     steps = x[None] if x.ndim == 2 else np.swapaxes(x, 0, 1) if batch_first else x
-    y = np.zeros((*steps.shape[:2], layer.weights_h.shape[1]), np.int64)
+    y = np.zeros((*steps.shape[:2], size), np.int64)
     for n in range(steps.shape[1]):
         held = [[int(value) for value in state[n]] for state in states]
         order = range(len(steps))
         for at in reversed(order) if is_reverse and x.ndim == 3 else order:
-            y[at, n] = step(layer, steps[at, n], held)
+            y[at, n] = step(steps[at, n], held)
         for state, values in zip(states, held, strict=True):
             state[n] = values
     return (y[0] if x.ndim == 2 else np.swapaxes(y, 0, 1) if batch_first else y), states
 
 
-def case(kind, name, shape, size, *, given=True, cell_bits=12, result=None, **options):
+def case(
+    kind: str,
+    name: str,
+    shape: Shape,
+    size: int,
+    *,
+    given: bool = True,
+    cell_bits: int = 12,
+    result: tuple[int, int, int] | None = None,
+    **options: bool,
+) -> None:
     batch_first = options.get("batch_first", False)
     is_reverse = options.get("is_reverse", False)
     any_scale = options.get("any_scale", False)
@@ -163,9 +190,14 @@ def case(kind, name, shape, size, *, given=True, cell_bits=12, result=None, **op
     gates, biases = (4, 4) if is_lstm else (3, 4)
     layer = drawn(gates, shape[-1], size, any_scale=any_scale, biases=biases)
     if result is not None:
-        layer = Layer(*list(vars(layer).values())[:5], *result)
+        multiplier, shift, zero_point = result
+        layer = replace(
+            layer, multiplier=multiplier, shift=shift, zero_point=zero_point
+        )
     count = shape[0] if len(shape) == 2 or batch_first else shape[1]
-    types = [np.int8, np.int16] if is_lstm else [np.int16]
+    types: list[type[np.signedinteger[Any]]] = [np.int16]
+    if is_lstm:
+        types = [np.int8, np.int16]
     starts = [
         random.integers(np.iinfo(t).min, np.iinfo(t).max + 1, (count, size)).astype(t)
         for t in types
@@ -176,14 +208,16 @@ def case(kind, name, shape, size, *, given=True, cell_bits=12, result=None, **op
         for start, zero in zip(starts, zeros, strict=True)
     ]
 
-    def step(layer, x, held):
+    def step(x: Array, held: list[State]) -> State:
         if is_lstm:
-            return lstm_step(layer, x, *held, cell_bits)
-        return gru_step(layer, x, *held)
+            h, c = held
+            return lstm_step(layer, x, h, c, cell_bits)
+        (h,) = held
+        return gru_step(layer, x, h)
 
-    y, last = computed(layer, x, states, step, batch_first, is_reverse)
+    y, last = computed(x, size, states, step, batch_first, is_reverse)
     bits = [cell_bits] if is_lstm else []
-    result = [layer.multiplier, layer.shift, layer.zero_point, batch_first, is_reverse]
+    ends = [layer.multiplier, layer.shift, layer.zero_point, batch_first, is_reverse]
     arguments = [x, *(starts if given else [None] * len(types)), *layer.arguments()]
     outputs = [y.astype(np.int8)]
     outputs += [s.astype(t) for s, t in zip(last, types, strict=True)]
@@ -191,12 +225,12 @@ def case(kind, name, shape, size, *, given=True, cell_bits=12, result=None, **op
         HERE / f"{kind}_{name}",
         f"ember::quantized_{kind}.out",
         LSTM if is_lstm else GRU,
-        [*arguments, *bits, *result],
+        [*arguments, *bits, *ends],
         outputs,
     )
 
 
-def svdf_step(layer, x, held, rank):
+def svdf_step(layer: Svdf, x: Array, held: list[State], rank: int) -> list[int]:
     """y; each filter of `held` drops its oldest number."""
     weights, times, (by, bias, by_y, bias_y), shifts = layer
     y = []
@@ -204,16 +238,16 @@ def svdf_step(layer, x, held, rank):
         moved = int(row @ x) * 2 ** shifts[0] * int(by[f]) + (1 << 31) >> 32
         held[f] = [*held[f][1:], gate(moved, int(bias[f]))]
     for u in range(len(weights) // rank):
-        own = range(u * rank, (u + 1) * rank)
+        filters = range(u * rank, (u + 1) * rank)
         total = sum(
-            a * int(b) for f in own for a, b in zip(held[f], times[f], strict=True)
+            a * int(b) for f in filters for a, b in zip(held[f], times[f], strict=True)
         )
         moved = rounded(total, 15) * 2 ** shifts[1] * int(by_y[u]) + (1 << 31) >> 32
         y.append(max(-128, min(127, gate(moved, int(bias_y[u])))))
     return y
 
 
-def svdf(name, shape, units, memory, rank=1):
+def svdf(name: str, shape: Shape, units: int, memory: int, rank: int = 1) -> None:
     filters, inputs = units * rank, shape[-1]
     x = random.integers(-128, 128, shape).astype(np.int8)
     starts = random.integers(-32768, 32768, (shape[0], filters, memory)).astype(
@@ -223,13 +257,13 @@ def svdf(name, shape, units, memory, rank=1):
     times = random.integers(-32768, 32768, (filters, memory)).astype(np.int16)
     loud = 2.0**30 / math.sqrt(inputs)
     quiet = 2.0**27 / math.sqrt(rank * memory)
-    parts = [
+    numbers: Sequence[Array] = [
         random.uniform(0.3, 1, filters) * loud,
         random.integers(-3000, 3000, filters),
         random.uniform(0.3, 1, units) * quiet,
         random.integers(-400, 400, units),
     ]
-    parts = [part.astype(np.int32) for part in parts]
+    parts = [part.astype(np.int32) for part in numbers]
     held = [[[int(v) for v in row] for row in sequence] for sequence in starts]
     steps = x[:, None] if x.ndim == 2 else x
     layer = (weights, times, parts, (8, 2))
