@@ -55,8 +55,9 @@ def _value(number: int, **fields: Any) -> Change:
 def _weights(graph: Record) -> Record:
     """The value that is the weights of the first fully connected layer."""
     wanted = nodes(graph, "FullyConnected")[0]["filter_id"]
-    ids = [one["id_out"] for one in tensors(graph)]
-    return graph["xvalues"][ids.index(wanted)]["value"][1]
+    ids = [tensor["id_out"] for tensor in tensors(graph)]
+    value: Record = graph["xvalues"][ids.index(wanted)]["value"][1]
+    return value
 
 
 def _of_weights(**fields: Any) -> Change:
@@ -78,8 +79,8 @@ def _input_scale(**fields: Any) -> Change:
     """Sets fields of how the first value of static int8 is quantised."""
 
     def change(graph: Record) -> None:
-        found = [one["value"][1] for one in graph["xvalues"]]
-        first = next(one for one in found if "tensor_value" in one)
+        values = [xvalue["value"][1] for xvalue in graph["xvalues"]]
+        first = next(value for value in values if "tensor_value" in value)
         first["quant_params"][1].update(fields)
 
     return change
@@ -215,13 +216,13 @@ _GRAPHS: dict[str, list[tuple[str, Change, str]]] = {
 
 def _heads() -> Iterator[Crafted]:
     """Headers that lie."""
-    one, graph = read("mlp")
+    content, graph = read("mlp")
     good = payload_of(graph)
 
     def crafted(name: str, at: int, code: str, number: int, says: str) -> Crafted:
         bytes_ = bytearray(good)
         struct.pack_into(f"<{code}", bytes_, at, number)
-        return Crafted(name, partial(with_payload, one, bytes(bytes_)), says)
+        return Crafted(name, partial(with_payload, content, bytes(bytes_)), says)
 
     yield crafted("head_short", 8, "H", 29, "truncated")
     yield crafted("head_offset", 10, "I", NONE, "truncated")
@@ -233,9 +234,9 @@ def _heads() -> Iterator[Crafted]:
     yield crafted("head_overlap", 22, "Q", 16, "truncated")
     yield crafted("head_wide", 22, "Q", 1 << 32, "truncated")
     yield crafted("head_schema", 36, "I", 0, "schema")
-    yield Crafted("head_cut", partial(with_payload, one, good[:29]), "schema")
-    yield Crafted("head_alone", partial(with_payload, one, good[:32]), "truncated")
-    yield Crafted("nothing", partial(with_payload, one, b""), "schema")
+    yield Crafted("head_cut", partial(with_payload, content, good[:29]), "schema")
+    yield Crafted("head_alone", partial(with_payload, content, good[:32]), "truncated")
+    yield Crafted("nothing", partial(with_payload, content, b""), "schema")
 
 
 def _fields_outside() -> Iterator[Crafted]:
@@ -259,22 +260,22 @@ def _fields_outside() -> Iterator[Crafted]:
 
 def _columns_in_a_row() -> bytes:
     """Columns of int4 of odd length that do not begin with a byte each."""
-    one, graph = read("rare_int4_odd_long")
+    content, graph = read("rare_int4_odd_long")
     tensor = _weights(graph)["tensor_value"]
     key = graph["constant_data"][tensor["constant_buffer_idx"]]["named_key"]
     size = (math.prod(tensor["dims"]) + 1) // 2
     named = tuple(
         replace(each, data=each.data[:size]) if each.key == key else each
-        for each in one.named_data
+        for each in content.named_data
     )
-    changed = replace(one, named_data=named)
+    changed = replace(content, named_data=named)
     return with_payload(changed, payload_of(graph))
 
 
 def _changed(case: str, change: Change) -> bytes:
-    one, graph = read(case)
+    content, graph = read(case)
     change(graph)
-    return with_payload(one, payload_of(graph))
+    return with_payload(content, payload_of(graph))
 
 
 def crafted() -> Iterator[Crafted]:

@@ -20,10 +20,10 @@ QS8, NONE = 3, 0xFFFFFFFF  # a datatype; no external value
 
 def read(case: str) -> tuple[Program, Record]:
     """A committed program of one delegate, and its graph."""
-    one = committed.program_of(f"xnnpack_{case}")
-    payload = one.methods[0].delegates[0].data
+    content = committed.program_of(f"xnnpack_{case}")
+    payload = content.methods[0].delegates[0].data
     at, size = xnnpack.flatbuffer(payload)
-    return one, flat.read(payload[at : at + size], GRAPH, case)
+    return content, flat.read(payload[at : at + size], GRAPH, case)
 
 
 def payload_of(
@@ -38,31 +38,33 @@ def payload_of(
     return head.ljust(32, b"\0") + body + constants
 
 
-def with_payload(one: Program, payload: bytes) -> bytes:
+def with_payload(content: Program, payload: bytes) -> bytes:
     """The file of a program whose delegate has another payload."""
-    (method,) = one.methods
+    (method,) = content.methods
     delegate = replace(method.delegates[0], data=payload)
     delegates = (delegate, *method.delegates[1:])
-    return program.write(replace(one, methods=(replace(method, delegates=delegates),)))
+    return program.write(
+        replace(content, methods=(replace(method, delegates=delegates),))
+    )
 
 
 def tensors(graph: Record) -> list[Record]:
     """The tensors of all values, in order."""
-    values = [one["value"][1] for one in graph["xvalues"]]
-    return [one.get("tensor_value", one) for one in values]
+    values = [value["value"][1] for value in graph["xvalues"]]
+    return [value.get("tensor_value", value) for value in values]
 
 
 def nodes(graph: Record, kind: str) -> list[Record]:
     """The tables of the nodes of a kind."""
-    return [one["node"][1] for one in graph["xnodes"] if one["node"][0] == kind]
+    return [node["node"][1] for node in graph["xnodes"] if node["node"][0] == kind]
 
 
 # ---- other forms of the same graph ---------------------------------------------------
 
 
-def _without_names(one: Program, graph: Record) -> bytes:
+def _without_names(content: Program, graph: Record) -> bytes:
     """Constants move from named data into the payload; returned."""
-    named = {each.key: each.data for each in one.named_data}
+    named = {each.key: each.data for each in content.named_data}
     constants = b""
     for entry in graph["constant_data"][1:]:
         data = named[entry["named_key"]]
@@ -74,27 +76,27 @@ def _without_names(one: Program, graph: Record) -> bytes:
 
 def in_payload(case: str) -> bytes:
     """Constants behind the graph, as older exporters wrote them."""
-    one, graph = read(case)
-    constants = _without_names(one, graph)
-    return with_payload(one, payload_of(graph, constants))
+    content, graph = read(case)
+    constants = _without_names(content, graph)
+    return with_payload(content, payload_of(graph, constants))
 
 
 def without_header(case: str) -> bytes:
     """The oldest form: constants in the FlatBuffer, and nothing before it."""
-    one, graph = read(case)
-    constants = _without_names(one, graph)
+    content, graph = read(case)
+    constants = _without_names(content, graph)
     graph["constant_buffer"] = [
         {"storage": constants[entry["offset"] :][: entry["size"]]}
         for entry in graph["constant_data"]
     ]
     graph["constant_data"] = None
     body = flat_writer.write(graph, GRAPH, b"XN00").data
-    return with_payload(one, body)
+    return with_payload(content, body)
 
 
 def marked_inputs(case: str) -> bytes:
     """No Convert in front: the input's value says that it is quantised per row."""
-    one, graph = read(case)
+    content, graph = read(case)
     (convert,) = nodes(graph, "Convert")[:1]
     source, stored = convert["input_id"], convert["output_id"]
     value = next(each for each in tensors(graph) if each["id_out"] == source)
@@ -107,13 +109,13 @@ def marked_inputs(case: str) -> bytes:
         for name, item in table.items():
             if name.endswith("_id") and item == stored:
                 table[name] = source
-    return with_payload(one, payload_of(graph))
+    return with_payload(content, payload_of(graph))
 
 
 def shared_vtables(case: str) -> bytes:
     """Every vtable states the size of the smallest table, as if they shared one."""
-    one, graph = read(case)
-    data = bytearray(with_payload(one, payload_of(graph)))
+    content, graph = read(case)
+    data = bytearray(with_payload(content, payload_of(graph)))
     for place in positions.walk(bytes(data)):
         if place.path.startswith("$payload") and place.path.endswith("@table_size"):
             struct.pack_into("<H", data, place.at, 4)
@@ -122,20 +124,20 @@ def shared_vtables(case: str) -> bytes:
 
 def flagged_values(case: str) -> bytes:
     """Every value claims every flag, such as that its memory is the backend's own."""
-    one, graph = read(case)
+    content, graph = read(case)
     for value in tensors(graph):
         value["flags"] = 0xFFFFFFFF
-    return with_payload(one, payload_of(graph))
+    return with_payload(content, payload_of(graph))
 
 
 def _as(case: str, before: str, after: str, **fields: object) -> bytes:
     """Nodes of a kind are of another one."""
-    one, graph = read(case)
+    content, graph = read(case)
     for each in graph["xnodes"]:
         kind, table = each["node"]
         if kind == before:
             each["node"] = (after, {**table, **fields})
-    return with_payload(one, payload_of(graph))
+    return with_payload(content, payload_of(graph))
 
 
 def multiplied(case: str) -> bytes:
@@ -155,9 +157,9 @@ def _int8(value: Record, number: int) -> Record:
     return {"value": ("XNNQuantizedTensorValue", table)}
 
 
-def _widened(one: Program, by: int, axis: int) -> Program:
+def _widened(content: Program, by: int, axis: int) -> Program:
     """With `by` times as many channels in each tensor."""
-    (method,) = one.methods
+    (method,) = content.methods
     values = []
     for value in method.values:
         assert isinstance(value, program.Tensor)
@@ -169,35 +171,35 @@ def _widened(one: Program, by: int, axis: int) -> Program:
         values.append(replace(value, sizes=tuple(sizes), allocation=allocation))
     planned = tuple(by * size for size in method.planned_sizes)
     method = replace(method, values=tuple(values), planned_sizes=planned)
-    return replace(one, methods=(method,))
+    return replace(content, methods=(method,))
 
 
 def _table(case: str, kind: str, axis: int, **fields: object) -> bytes:
     """The one node of a case, of another kind, in static int8 and of so many elements
     that tables are made: input -> int8 -> node -> int8 -> output."""
     by = 8
-    one, graph = read(case)
+    content, graph = read(case)
     (node,) = graph["xnodes"]
     table = {**node["node"][1], **fields}
     for value in tensors(graph):
         value["dims"] = (*value["dims"][:-1], by * value["dims"][-1])
-    given, made = table["input_id"], table["output_id"]
+    given, result = table["input_id"], table["output_id"]
     before, after = len(graph["xvalues"]), len(graph["xvalues"]) + 1
     by_id = {value["id_out"]: value for value in tensors(graph)}
     graph["xvalues"] = (
         *graph["xvalues"],
         _int8(by_id[given], before),
-        _int8(by_id[made], after),
+        _int8(by_id[result], after),
     )
     steps = [
         ("Convert", {"input_id": given, "output_id": before, "flags": 0}),
         (kind, {**table, "input_id": before, "output_id": after}),
-        ("Convert", {"input_id": after, "output_id": made, "flags": 0}),
+        ("Convert", {"input_id": after, "output_id": result, "flags": 0}),
     ]
     graph["xnodes"] = tuple(
         {"node": step, "debug_handle": 1, "output_min_max": None} for step in steps
     )
-    return with_payload(_widened(one, by, axis), payload_of(graph))
+    return with_payload(_widened(content, by, axis), payload_of(graph))
 
 
 def table_elu(case: str) -> bytes:
@@ -217,8 +219,10 @@ def int8_pooling(case: str) -> bytes:
     return _table(case, "MaxPooling2d", 1)
 
 
-_EACH = ("mlp", "mlp_static", "mlp_qd8", "mlp_int4", "layer_conv_qs8")
-_EACH += ("rare_int4_odd",)
+_EACH = (
+    *("mlp", "mlp_static", "mlp_qd8", "mlp_int4", "layer_conv_qs8"),
+    "rare_int4_odd",
+)
 # How it is written, and a case.
 FORMS: list[tuple[Callable[[str], bytes], str]] = [
     *((in_payload, case) for case in _EACH),

@@ -43,13 +43,13 @@ def root_of(data: bytes) -> Table:
 
 def walk(data: bytes) -> list[Position]:
     """Every position of a program, data file or bundle, its header first."""
-    found = list(_header(data))
-    found += _Walk(data).table(root_of(data), struct.unpack_from("<I", data, 0)[0], "")
+    places = list(_header(data))
+    places += _Walk(data).table(root_of(data), struct.unpack_from("<I", data, 0)[0], "")
     at = data.find(b"XH00")
     while at >= 0:
-        found += _payload(data[at - 4 :], at - 4)
+        places += _payload(data[at - 4 :], at - 4)
         at = data.find(b"XH00", at + 4)
-    return found
+    return places
 
 
 def _payload(data: bytes, start: int) -> Iterator[Position]:
@@ -63,8 +63,8 @@ def _payload(data: bytes, start: int) -> Iterator[Position]:
     offset, size = xnnpack.flatbuffer(data)
     inside = data[offset : offset + size]
     root = struct.unpack_from("<I", inside, 0)[0]
-    for one in _Walk(inside).table(xnnpack.GRAPH, root, path):
-        yield replace(one, at=one.at + start + offset)
+    for position in _Walk(inside).table(xnnpack.GRAPH, root, path):
+        yield replace(position, at=position.at + start + offset)
 
 
 def _header(data: bytes) -> Iterator[Position]:
@@ -93,14 +93,14 @@ class _Walk:
         yield Position(f"{path}@table_size", vtable + 2, 2, "vtable")
         for slot in range((size - 4) // 2):
             yield Position(f"{path}@{slot}", vtable + 4 + 2 * slot, 2, "vtable")
-        for one, slot in zip(table.fields, table.slots, strict=True):
+        for field, slot in zip(table.fields, table.slots, strict=True):
             place = self._slot(vtable, size, slot)
-            name = f"{path}.{one.name}".lstrip(".")
-            if isinstance(one.type, Union):
+            name = f"{path}.{field.name}".lstrip(".")
+            if isinstance(field.type, Union):
                 tag = self._slot(vtable, size, slot - 1)
-                yield from self._union(one.type, at, tag, place, name)
+                yield from self._union(field.type, at, tag, place, name)
             elif place:
-                yield from self._field(one.type, at + place, name)
+                yield from self._field(field.type, at + place, name)
 
     def _slot(self, vtable: int, size: int, slot: int) -> int:
         return self._read(vtable + 4 + 2 * slot, 2) if 4 + 2 * slot < size else 0

@@ -72,7 +72,7 @@ def build(folder: Path, wanted: argparse.Namespace) -> Path:
     The libraries are those of the board host-asan, without its port: the fuzzer has
     handlers of faults of its own.
     """
-    made = libraries.build(boards.load("host-asan"), messages=True)
+    library = libraries.build(boards.load("host-asan"), messages=True)
     listed = kernels.load()
     tables = [folder / "ember_operators.c", folder / "ember_backends.c"]
     table = kernels.operator_table(kernels_tried(wanted))
@@ -80,12 +80,12 @@ def build(folder: Path, wanted: argparse.Namespace) -> Path:
     table = kernels.backend_table(listed.backends, wanted.isa)
     tables[1].write_text(_guarded_nodes(table) if wanted.guards else table)
     sources = [*(ROOT / name for name in SOURCES), *tables, *wanted.own]
-    includes = [f"-I{ROOT / one}" for one in INCLUDES]
-    objects = made.compile(sources, folder, includes, given=sources)
+    includes = [f"-I{ROOT / name}" for name in INCLUDES]
+    objects = library.compile(sources, folder, includes, given=sources)
     program = folder / "fuzz"
     wraps = [f"-Wl,--wrap=ember_node_{name}" for name in WRAPPED]
-    flags = (*made.link_flags, *wraps)
-    replace(made, objects=(), link_flags=flags).link(objects, program)
+    flags = (*library.link_flags, *wraps)
+    replace(library, objects=(), link_flags=flags).link(objects, program)
     return program
 
 
@@ -131,19 +131,19 @@ def kernels_tried(wanted: argparse.Namespace) -> dict[str, list[str]]:
 # ---- seeds -------------------------------------------------------------------------
 
 
-def pack(found: list[seeds_module.Seed], path: Path, fields: str = "") -> None:
+def pack(seeds: list[seeds_module.Seed], path: Path, fields: str = "") -> None:
     """Seeds and the positions of their `fields`, as mutate.c reads them."""
-    parts = [struct.pack("<I", len(found))]
-    for one in found:
-        places = [p for p in positions.walk(one.data) if fields in p.path]
-        name = one.name.encode() + b"\0"
+    parts = [struct.pack("<I", len(seeds))]
+    for seed in seeds:
+        places = [p for p in positions.walk(seed.data) if fields in p.path]
+        name = seed.name.encode() + b"\0"
         name += bytes(-len(name) % 4)
         parts.append(
             struct.pack(
-                "<5I", len(name), one.kind, one.companion, len(one.data), len(places)
+                "<5I", len(name), seed.kind, seed.companion, len(seed.data), len(places)
             )
         )
-        parts += [name, one.data, bytes(-len(one.data) % 4)]
+        parts += [name, seed.data, bytes(-len(seed.data) % 4)]
         parts += [
             struct.pack("<IBBH", p.at, p.width, KINDS.index(p.kind), 0) for p in places
         ]
@@ -202,7 +202,7 @@ class Job:
         return self._report(lines, done.returncode, first)
 
     def _report(self, lines: list[str], status: int, first: int) -> int | None:
-        failed = next((one for one in lines if "FAILED mutation" in one), "")
+        failed = next((line for line in lines if "FAILED mutation" in line), "")
         place = _place(lines) or f"exit status {status}: {failed}"
         if place not in self.reports:
             self.reports[place] = "\n".join(lines[:40])
@@ -217,15 +217,15 @@ class Job:
 
 def _place(lines: list[str]) -> str:
     """What went wrong, in the first function that is not the sanitizer's or C's."""
-    what = next((one for one in lines if "error:" in one or "ERROR:" in one), "")
+    what = next((text for text in lines if "error:" in text or "ERROR:" in text), "")
     what = re.sub(r"0x[0-9a-f]+|==\d+==|-?\d{3,}", "..", what.split("error:")[-1])[:90]
     for line in lines:
-        found = re.match(
+        frame = re.match(
             r"\s+#\d+ \S+ in (\w+) (\S*/(backends|kernels|runtime_c)/\S+)", line
         )
-        if found:
-            where = found[2].rsplit(":", 1)[0]
-            return f"{where.split('/snap/')[-1]} {found[1]}: {what.strip()}"
+        if frame:
+            where = frame[2].rsplit(":", 1)[0]
+            return f"{where.split('/snap/')[-1]} {frame[1]}: {what.strip()}"
     return what.strip()
 
 
@@ -284,28 +284,28 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--pattern", default="", help="in the name of seeds")
     parser.add_argument("--fields", default="", help="in the path of fields, $payload")
     parser.add_argument("--save", default="/tmp/mutant", help="where --only puts it")
-    found = parser.parse_args()
+    wanted = parser.parse_args()
     if (
-        not found.seeds
-        and found.only is None
-        and found.seconds == 0
-        and found.mutations == 10**12
+        not wanted.seeds
+        and wanted.only is None
+        and wanted.seconds == 0
+        and wanted.mutations == 10**12
     ):
         parser.error("say --mutations or --seconds")
-    return found
+    return wanted
 
 
 def main() -> int:
     wanted = arguments()
     folder = wanted.folder or paths.writable_folder(paths.cache() / "fuzz")
     program = build(folder, wanted)
-    found = seeds_module.collect(wanted.variants, wanted.cases)
+    seeds = seeds_module.collect(wanted.variants, wanted.cases)
     if wanted.pattern:
-        found = [one for one in found if wanted.pattern in one.name]
+        seeds = [seed for seed in seeds if wanted.pattern in seed.name]
     packed = folder / "seeds.pack"
-    pack(found, packed, wanted.fields)
-    real = seeds_module.real_count(found)
-    print(f"fuzz: {len(found)} seeds, {real} of them exported programs", flush=True)
+    pack(seeds, packed, wanted.fields)
+    real = seeds_module.real_count(seeds)
+    print(f"fuzz: {len(seeds)} seeds, {real} of them exported programs", flush=True)
     if wanted.seeds:
         return subprocess.run(
             [str(program), str(packed), "seeds"], check=False, env=ENVIRONMENT

@@ -14,6 +14,7 @@ import maker
 import one_call
 import payloads
 import programs as toys
+import programs_data
 
 from ember import program
 from ember.errors import SdkError
@@ -92,16 +93,18 @@ def _old_payloads() -> Iterator[Seed]:
 
 def real_count(seeds: list[Seed]) -> int:
     """Programs that the exporter wrote."""
-    return sum(one.kind == PROGRAM and "/" in one.name for one in seeds)
+    return sum(seed.kind == PROGRAM and "/" in seed.name for seed in seeds)
 
 
 def _toys() -> Iterator[Seed]:
-    external = program.write(toys.external())
+    external = program.write(programs_data.external())
     yield Seed("external.pte", external, companion=1)
-    yield Seed("external.ptd", toys.external_data(), DATA, companion=0)
+    yield Seed("external.ptd", programs_data.external_data(), DATA, companion=0)
     for name, build in toys.PROGRAMS.items():
         yield Seed(f"{name}.pte", program.write(build()))
-    yield Seed("inline.pte", program.write(toys.constants(), inline_constants=True))
+    yield Seed(
+        "inline.pte", program.write(programs_data.constants(), inline_constants=True)
+    )
 
 
 _KINDS = {".pte": PROGRAM, ".ptd": DATA, ".bpte": BUNDLE}
@@ -109,7 +112,7 @@ _KINDS = {".pte": PROGRAM, ".ptd": DATA, ".bpte": BUNDLE}
 
 def _files(folder: Path, first: int) -> list[Seed]:
     """Small programs with their .ptd, and bundles; `first`: index of the first."""
-    found: list[Seed] = []
+    collected: list[Seed] = []
     names: dict[Path, int] = {}
     for path in sorted(folder.rglob("*.*t[de]*")):
         if path.suffix not in _KINDS:
@@ -122,15 +125,15 @@ def _files(folder: Path, first: int) -> list[Seed]:
             seeds.append(Seed(f"{name} program", bundle.parse(data).program))
         for seed in seeds:
             if len(seed.data) <= MOST_BYTES:
-                names[path] = len(found)
-                found.append(seed)
+                names[path] = len(collected)
+                collected.append(seed)
     for path, index in names.items():
         pattern = f"{path.stem}*.ptd" if path.parent == folder else "*.ptd"
         beside = next(iter(sorted(path.parent.glob(pattern))), None)
         if path.suffix != ".ptd" and beside in names:
-            found[index].companion = first + names[beside]
-            found[names[beside]].companion = first + index
-    return found
+            collected[index].companion = first + names[beside]
+            collected[names[beside]].companion = first + index
+    return collected
 
 
 # ---- one operator ------------------------------------------------------------------
@@ -155,8 +158,8 @@ def _operators(variants: int) -> Iterator[Seed]:
         for number in range(variants):
             maker = _Call(random.Random(f"{name} {number}"))
             try:
-                made = maker.program(name, operator.schema)
-                yield Seed(f"{name} #{number}", program.write(made))
+                content = maker.program(name, operator.schema)
+                yield Seed(f"{name} #{number}", program.write(content))
             except (SdkError, KeyError, ValueError) as error:
                 print(f"no seed for {name}: {error}", file=sys.stderr)
 
@@ -173,7 +176,7 @@ class _Call:
 
     def program(self, name: str, schema: str) -> Program:
         inside = schema[schema.index("(") + 1 : schema.rindex(") ->")]
-        args = [self._argument(one) for one in _split(inside)]
+        args = [self._argument(parameter) for parameter in _split(inside)]
         outs = [index for index, is_out in args if is_out]
         self.maker.give(*outs[:3])
         given = [index for index, _ in args]

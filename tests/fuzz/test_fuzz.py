@@ -30,6 +30,6 @@ def test_positions_are_inside_the_file(pattern: str) -> None:
     data = FUZZ.parent / "unit/python/data"
     for path in sorted(data.glob(pattern)):
         content = path.read_bytes()
-        found = positions.walk(content)
-        assert len(found) > 10
-        assert all(one.at + one.width <= len(content) for one in found)
+        places = positions.walk(content)
+        assert len(places) > 10
+        assert all(place.at + place.width <= len(content) for place in places)

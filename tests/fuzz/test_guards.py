@@ -69,8 +69,8 @@ def fuzz(*words: str | Path) -> subprocess.CompletedProcess[str]:
 def test_what_a_kernel_was_not_given_is_seen(tmp_path: Path, what: str) -> None:
     source = tmp_path / "abs.c"
     source.write_text(WRONG.format(statement=STATEMENTS[what]))
-    words = ["--own", source, "--pattern", "aten::abs.out #", "--mutations", "300"]
-    done = fuzz(*words, "--jobs", "1", "--folder", tmp_path)
+    words = ["--pattern", "aten::abs.out #", "--mutations", "300"]
+    done = fuzz("--own", source, *words, "--jobs", "1", "--folder", tmp_path)
     assert (done.returncode == 0) == (what == "nothing"), done.stdout + done.stderr
     if what == "nothing":
         assert calls_of(done) > 20
@@ -140,8 +140,9 @@ def test_kernels_use_what_they_were_given(kind: str, tmp_path: Path) -> None:
     words = words_of(kind, tmp_path)
     names = ran(fuzz(*words, "--seeds"))
     listed = kernels.load().all(SETS[kind])
-    own = {name for found in listed.values() for name in found if of_set(name, kind)}
-    assert own <= names | SELDOM, own - names
+    every = {name for variants in listed.values() for name in variants}
+    of_this_set = {name for name in every if of_set(name, kind)}
+    assert of_this_set <= names | SELDOM, of_this_set - names
     done = fuzz(*words, "--mutations", "40000")
     assert done.returncode == 0, done.stdout + done.stderr
     assert calls_of(done) > 10_000
@@ -153,14 +154,14 @@ def of_set(name: str, kind: str) -> bool:
 
 @pytest.mark.parametrize("kind", NODES)
 def test_nodes_use_what_they_were_given(kind: str, tmp_path: Path) -> None:
-    """Kernels of XNNPACK's nodes, each of them alone."""
+    """Kernels of XNNPACK's nodes, each of them by itself."""
     words = nodes_of(kind, tmp_path)
     names = ran(fuzz(*words, "--seeds"))
     listed = kernels.load().backends["XnnpackBackend"].kernels
     last = NODES[kind][-1] if NODES[kind] else None
-    own = {f"xnnpack_{name}" for name in listed if isa.of(name) == last}
-    assert own
-    assert own <= names | SELDOM_NODES, own - names
+    of_this_set = {f"xnnpack_{name}" for name in listed if isa.of(name) == last}
+    assert of_this_set
+    assert of_this_set <= names | SELDOM_NODES, of_this_set - names
     done = fuzz(*words, "--mutations", "20000")
     assert done.returncode == 0, done.stdout + done.stderr
     assert calls_of(done) > 20_000
@@ -199,8 +200,8 @@ NODE_STATEMENTS = {
 def test_what_a_node_was_not_given_is_seen(tmp_path: Path, what: str) -> None:
     source = tmp_path / "elu.c"
     source.write_text(WRONG_NODE.format(statement=NODE_STATEMENTS[what]))
-    words = ["--own", source, "--pattern", " bent", "--seeds", "--folder", tmp_path]
-    done = fuzz(*words)
+    words = ["--pattern", " bent", "--seeds"]
+    done = fuzz("--own", source, *words, "--folder", tmp_path)
     assert (done.returncode == 0) == (what == "nothing"), done.stdout + done.stderr
     if what == "nothing":
         assert "xnnpack_elu" in ran(done)

@@ -37,19 +37,19 @@ def test_what_is_kept_makes_no_report() -> None:
     """With both sanitizers, and with 32-bit pointers."""
     results = fuzz("--replay")
     kinds = ("address", "memory", "address32")
-    assert {(one["target"], one["sanitizer"]) for one in results} == {
+    assert {(result["target"], result["sanitizer"]) for result in results} == {
         PYTHON,
         *((target, kind) for target in TARGETS for kind in kinds),
     }
-    assert all(one["executions"] >= one["inputs"] > 10 for one in results)
+    assert all(result["executions"] >= result["inputs"] > 10 for result in results)
 
 
 @pytest.mark.slow
 @pytest.mark.broad
 def test_two_minutes_make_no_report() -> None:
     results = fuzz("--minutes", "2")
-    assert {one["target"] for one in results} == {*TARGETS, PYTHON[0]}
-    assert sum(one["executions"] for one in results) > 10_000
+    assert {result["target"] for result in results} == {*TARGETS, PYTHON[0]}
+    assert sum(result["executions"] for result in results) > 10_000
 
 
 def test_what_is_kept_is_small() -> None:
@@ -71,7 +71,7 @@ def test_a_host_that_takes_the_wrong_part_is_found(
 ) -> None:
     if broken:
         monkeypatch.setattr(link, "Incoming", Forgets)
-    found = host_link.replay(guide.kept("host_link"))
-    assert (found.failed is not None) == broken
-    if found.failed is not None:
-        assert "another stream is received" in str(found.failed[1])
+    outcome = host_link.replay(guide.kept("host_link"))
+    assert (outcome.failed is not None) == broken
+    if outcome.failed is not None:
+        assert "another stream is received" in str(outcome.failed[1])

@@ -27,11 +27,15 @@ SANITIZERS = {
 }
 _FLAGS = ("-std=c11", "-g", "-O1", "-fno-omit-frame-pointer", "-ffp-contract=off")
 # Committed programs whose kernels are there, and that prepared nodes are made of.
-EXAMPLES = ("int8_autoencoder_small_m4", "int8_ds_cnn_small_m4", "model_cnn_int8_small")
-EXAMPLES += ("model_ds_cnn_small", "model_mlp_int8_dynamic_small")
+EXAMPLES = (
+    *("int8_autoencoder_small_m4", "int8_ds_cnn_small_m4", "model_cnn_int8_small"),
+    *("model_ds_cnn_small", "model_mlp_int8_dynamic_small"),
+)
 _FUZZ = ROOT / "tests/fuzz"
-_INCLUDES = (".", "runtime_c/include", "runtime_c/src", "kernels", "tests/unit/c")
-_INCLUDES += ("tests/fuzz", "runtime_c/port/uart")
+_INCLUDES = (
+    *(".", "runtime_c/include", "runtime_c/src", "kernels", "tests/unit/c"),
+    *("tests/fuzz", "runtime_c/port/uart"),
+)
 
 
 def build(sanitizer: str, jobs: int) -> Path:
@@ -47,18 +51,19 @@ def build(sanitizer: str, jobs: int) -> Path:
     def compile_one(source: Path) -> Path:
         ours = _FUZZ in source.parents and source.stem != "links"
         guided = () if ours else ("-fsanitize=fuzzer-no-link",)
-        own = [*words, *guided]
-        parts = [source.read_bytes(), headers.encode(), " ".join(own).encode()]
+        flags = [*words, *guided]
+        parts = [source.read_bytes(), headers.encode(), " ".join(flags).encode()]
         target = folder / f"{source.stem}-{_digest(parts)[:16]}.o"
         if not target.is_file():
             aside = target.with_suffix(".tmp")
-            _run([COMPILER, *own, "-c", str(source), "-o", str(aside)])
+            _run([COMPILER, *flags, "-c", str(source), "-o", str(aside)])
             aside.rename(target)
         return target
 
     with ThreadPoolExecutor(jobs) as pool:
         objects = [*pool.map(compile_one, [*_sources(), *tables])]
-    program = folder / f"guided-{_digest(one.name.encode() for one in objects)[:16]}"
+    digest = _digest(compiled.name.encode() for compiled in objects)
+    program = folder / f"guided-{digest[:16]}"
     if not program.is_file():
         link = ["-fsanitize=fuzzer", *SANITIZERS[sanitizer]]
         _run([COMPILER, *link, *map(str, objects), "-lm", "-o", str(program)])
@@ -73,7 +78,7 @@ def examples() -> list[bytes]:
 def _chosen() -> dict[str, tuple[str, ...]]:
     """The portable kernels of the operators that the examples call."""
     listed = kernels.load().operators
-    methods = (one for data in examples() for one in program.parse(data).methods)
+    methods = (method for data in examples() for method in program.parse(data).methods)
     names = {op for method in methods for _, op, _ in method.kernel_calls()}
     return {name: listed[name].usable(()) for name in sorted(names)}
 
@@ -86,16 +91,16 @@ def _kernel_sources() -> list[Path]:
 
 
 def _sources() -> list[Path]:
-    found = [*(ROOT / "runtime_c/src").glob("*.c"), ROOT / "backends/example.c"]
-    found += [ROOT / "backends/xnnpack.c", ROOT / "runtime_c/port/uart/frame.c"]
-    found += (ROOT / "backends/xnnpack/graph").glob("*.c")
-    found += _portable(ROOT / "backends/xnnpack/nodes")
-    found += _portable(ROOT / "kernels/engine")
-    found += [ROOT / "backends/xnnpack/sme/model/vector.c"]
-    found += [_FUZZ / f"{name}.c" for name in ("execute", "mutate", "table")]
-    found += (_FUZZ / "guided").glob("*.c")
-    found += [ROOT / "tests/unit/c/toys.c", *_kernel_sources()]
-    return sorted({path for path in found if path.name != "loader_file.c"})
+    sources = [*(ROOT / "runtime_c/src").glob("*.c"), ROOT / "backends/example.c"]
+    sources += [ROOT / "backends/xnnpack.c", ROOT / "runtime_c/port/uart/frame.c"]
+    sources += (ROOT / "backends/xnnpack/graph").glob("*.c")
+    sources += _portable(ROOT / "backends/xnnpack/nodes")
+    sources += _portable(ROOT / "kernels/engine")
+    sources += [ROOT / "backends/xnnpack/sme/model/vector.c"]
+    sources += [_FUZZ / f"{name}.c" for name in ("execute", "mutate", "table")]
+    sources += (_FUZZ / "guided").glob("*.c")
+    sources += [ROOT / "tests/unit/c/toys.c", *_kernel_sources()]
+    return sorted({path for path in sources if path.name != "loader_file.c"})
 
 
 def _portable(folder: Path) -> list[Path]:

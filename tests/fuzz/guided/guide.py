@@ -34,6 +34,8 @@ import build
 import crafted
 import host_link
 import programs
+import programs_bundles
+import programs_data
 import seeds
 
 from ember import paths, program
@@ -81,13 +83,17 @@ def _fresh(target: str) -> Iterator[bytes]:
             if seed.kind == seeds.PROGRAM and "xnnpack" in seed.name:
                 yield seed.data
     elif target == "data":
-        yield programs.external_data()
-        yield programs.external_data((2, 2), (1, 0))
+        yield programs_data.external_data()
+        yield programs_data.external_data((2, 2), (1, 0))
     elif target == "prepared":
         yield from build.examples()
         yield from _fresh("program")
     elif target == "bundle":
-        yield from (programs.sums(), programs.unbound(), programs.values())
+        yield from (
+            programs_bundles.sums(),
+            programs_bundles.unbound(),
+            programs_bundles.values(),
+        )
     else:
         yield bytes(8) + bytes(range(64))
 
@@ -97,8 +103,8 @@ def _crafted() -> Iterator[bytes]:
         folder = Path(temporary)
         programs.write_all(folder)
         crafted.write_all(folder)
-        for one in crafted.collect():
-            path = folder / one.file
+        for case in crafted.collect():
+            path = folder / case.file
             if path.suffix == ".pte":
                 yield path.read_bytes()
 
@@ -136,7 +142,7 @@ class Fuzzer:
         self._program = build.build(sanitizer, jobs)
         self._home = paths.cache() / "guided"
         companion = self._home / "external.pte"
-        companion.write_bytes(program.write(programs.external()))
+        companion.write_bytes(program.write(programs_data.external()))
         self._environment = {
             **os.environ,
             "EMBER_FUZZ_TARGET": target,
@@ -211,22 +217,22 @@ class HostLink:
 
     def run(self, seconds: int, keeps: bool) -> Result:
         given = (*kept("host_link"), *_fresh("host_link"))
-        found = host_link.fuzz(given, seconds, time.time_ns())
-        if keeps and found.failed is None:
+        outcome = host_link.fuzz(given, seconds, time.time_ns())
+        if keeps and outcome.failed is None:
             with tempfile.TemporaryDirectory() as least:
-                _fill(Path(least), iter(host_link.replay(found.inputs).inputs))
+                _fill(Path(least), iter(host_link.replay(outcome.inputs).inputs))
                 keep("host_link", Path(least))
-        return self._result(found)
+        return self._result(outcome)
 
-    def _result(self, found: host_link.Found) -> Result:
-        if found.failed is not None:
-            data, error = found.failed
+    def _result(self, outcome: host_link.Found) -> Result:
+        if outcome.failed is not None:
+            data, error = outcome.failed
             place = paths.writable_folder(paths.cache() / "guided") / "host_link-failed"
             place.write_bytes(data)
             traceback.print_exception(error)
             print(f"fuzz: the input is {place}", file=sys.stderr)
-        counts = (found.executions, len(found.edges), len(found.inputs))
-        return Result("host_link", "python", *counts, found.failed is not None)
+        counts = (outcome.executions, len(outcome.edges), len(outcome.inputs))
+        return Result("host_link", "python", *counts, outcome.failed is not None)
 
 
 def main() -> int:
@@ -250,12 +256,12 @@ def main() -> int:
         sys.exit(f"fuzz: {build.COMPILER} is not installed: make setup-dev")
     results = list(_results(asked))
     if asked.json:
-        text = json.dumps([asdict(one) for one in results], indent=1) + "\n"
+        text = json.dumps([asdict(result) for result in results], indent=1) + "\n"
         if asked.json == "-":
             sys.stdout.write(text)
         else:
             Path(asked.json).write_text(text, encoding="utf-8")
-    return int(any(one.failed for one in results))
+    return int(any(result.failed for result in results))
 
 
 def _results(asked: argparse.Namespace) -> Iterator[Result]:
@@ -264,7 +270,7 @@ def _results(asked: argparse.Namespace) -> Iterator[Result]:
         [*build.SANITIZERS] if asked.replay else ["address", "address32"]
     )
     pairs = [
-        (kind, one) for kind in sanitizers for one in targets if one != "host_link"
+        (kind, name) for kind in sanitizers for name in targets if name != "host_link"
     ]
     pairs += [("python", "host_link")] * ("host_link" in targets)
     seconds = max(int(60 * asked.minutes / len(pairs)), 1)

@@ -258,19 +258,19 @@ class Found:
 
 def replay(inputs: Iterable[bytes]) -> Found:
     """Each input once, the small ones first."""
-    found = Found()
-    all(found.try_one(data) for data in sorted(inputs, key=len))
-    return found
+    outcome = Found()
+    all(outcome.try_one(data) for data in sorted(inputs, key=len))
+    return outcome
 
 
 def fuzz(inputs: Iterable[bytes], seconds: float, seed: int) -> Found:
     """Mutants of what reached something new, for so long or until one fails."""
     chance = random.Random(seed)
     end = time.monotonic() + seconds
-    found = replay(inputs)
-    while found.failed is None and time.monotonic() < end:
-        found.try_one(mutated(found.inputs, chance))
-    return found
+    outcome = replay(inputs)
+    while outcome.failed is None and time.monotonic() < end:
+        outcome.try_one(mutated(outcome.inputs, chance))
+    return outcome
 
 
 def mutated(inputs: list[bytes], chance: random.Random) -> bytes:
