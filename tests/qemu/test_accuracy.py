@@ -20,8 +20,8 @@ def test_integers_read_as_many_digits_as_float32() -> None:
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     read = json.loads(done.stdout)
-    assert [one["board"] for one in read] == [name for name in BOARDS for _ in range(4)]
-    assert {one["images"] for one in read} == {360}
+    assert [row["board"] for row in read] == [name for name in BOARDS for _ in range(4)]
+    assert {row["images"] for row in read} == {360}
     for plain, int8, int4, int16 in (read[:4], read[4:]):
         assert plain["right"] == 354
         assert min(int8["right"], int4["right"]) >= 352
@@ -32,7 +32,7 @@ def test_integers_read_as_many_digits_as_float32() -> None:
         assert int4["bytes"] < int8["bytes"] < plain["bytes"]
         assert int16["bytes"] < plain["bytes"]
     # the same bits on every board, whatever core the program was exported for
-    assert [one["right"] for one in read[:4]] == [one["right"] for one in read[4:]]
+    assert [row["right"] for row in read[:4]] == [row["right"] for row in read[4:]]
 
 
 def test_an_unknown_board_is_named() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
 import interrupts
 import pytest
@@ -18,6 +20,8 @@ DATA = ROOT / "tests" / "unit" / "python" / "data"
 TALK = ROOT / "examples" / "firmware" / "talk.c"
 FOREIGN = Path(__file__).parent / "foreign"
 pytestmark = pytest.mark.qemu
+
+Compiler: TypeAlias = Callable[..., Path]  # of a name and options
 
 # By what the console is: files of semihosting, a driver of a serial port, system calls.
 SEMIHOSTING = ["mps2-an386", "qemu-a64-sme"]
@@ -50,9 +54,9 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def need(board: str) -> None:
-    found = boards.load(board)
-    if not emulator.available(found):
-        pytest.skip(f"{found.runner.binary} is not installed")
+    loaded = boards.load(board)
+    if not emulator.available(loaded):
+        pytest.skip(f"{loaded.runner.binary} is not installed")
 
 
 def on_a_line(board: str) -> str:
@@ -84,8 +88,8 @@ def talk(*words: str | Path, said: str) -> tuple[int, str, str]:
 
 
 def classified(board: str) -> str:
-    """What the example answers to three lines, the last by a terminal of CR alone."""
-    words = [DATA / "add.pte", "--app", TALK, "--board", board]
+    """What the example answers to three lines, the last ended by CR only."""
+    words = [str(DATA / "add.pte"), "--app", str(TALK), "--board", board]
     code, out, error = talk(*words, said="0 0 9\n-1 4.5 .25 1\r\n3\r")
     assert code == 0, error
     return out
@@ -111,8 +115,7 @@ def test_the_example_talks_over_a_serial_port(kind: str) -> None:
 
 def ended(statement: str, board: str, said: str = "x") -> tuple[int, str, str]:
     Path("app.c").write_text(APP % statement)
-    words = [DATA / "add.pte", "--app", "app.c", "--board", board]
-    return talk(*words, said=said)
+    return talk(DATA / "add.pte", "--app", "app.c", "--board", board, said=said)
 
 
 @pytest.mark.parametrize("console", ["semihosting", "uart"])
@@ -140,7 +143,7 @@ def test_interrupted() -> None:
 
 def test_input_costs_nothing_where_it_is_not_used() -> None:
     need("mps2-an386")
-    words = [sys.executable, "-m", "ember", "build", DATA / "add.pte"]
+    words = [sys.executable, "-m", "ember", "build", str(DATA / "add.pte")]
     words += ["--board", "mps2-an386", "--out", "out"]
     subprocess.run(words, check=True, capture_output=True)
     linked = Path("out/5-firmware/firmware.elf")
@@ -171,7 +174,7 @@ int main(void) {
 def test_stdio_of_newlib(board: str) -> None:
     need(board)
     Path("app.c").write_text(STDIO)
-    words = [DATA / "add.pte", "--app", "app.c", "--board", board]
+    words: list[str | Path] = [DATA / "add.pte", "--app", "app.c", "--board", board]
     code, out, error = talk(*words, "--stack", "4096", said="Bob\n")
     assert (code, out, error) == (5, "name? Bob 3.14 1\n", "")
     code, out, error = talk(*words, said="")
@@ -180,17 +183,17 @@ def test_stdio_of_newlib(board: str) -> None:
 
 
 @pytest.fixture
-def foreign(tmp_path: Path):
+def foreign(tmp_path: Path) -> Compiler:
     """Compiles firmware that has nothing of Ember."""
 
     def compiled(name: str, *options: str) -> Path:
-        made = tmp_path / f"{name}.elf"
+        firmware = tmp_path / f"{name}.elf"
         words = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-Os"]
         words += ["-nostdlib", "-Wl,-Ttext=0x100,--section-start=.vectors=0,-e,0x101"]
-        words += [*options, "-o", made, FOREIGN / f"{name}.c"]
+        words += [*options, "-o", str(firmware), str(FOREIGN / f"{name}.c")]
         need("mps2-an386")
         subprocess.run(words, check=True)
-        return made
+        return firmware
 
     return compiled
 
@@ -198,18 +201,20 @@ def foreign(tmp_path: Path):
 @pytest.mark.parametrize(
     ("name", "answer"), [("uart", ">HELLO\n"), ("semihosting", ">hello\n")]
 )
-def test_firmware_of_others_hears_and_answers(foreign, name: str, answer: str) -> None:
-    words = [foreign(name), "--board", "mps2-an386"]
+def test_firmware_of_others_hears_and_answers(
+    foreign: Compiler, name: str, answer: str
+) -> None:
+    words = [str(foreign(name)), "--board", "mps2-an386"]
     assert talk(*words, said="hello\n.") == (5, answer, "")
 
 
-def test_firmware_without_symbols(foreign) -> None:
-    words = [foreign("uart", "-s"), "--board", "mps2-an386"]
+def test_firmware_without_symbols(foreign: Compiler) -> None:
+    words = [str(foreign("uart", "-s")), "--board", "mps2-an386"]
     assert talk(*words, said="x.") == (5, ">X", "")
 
 
-def test_a_fault_of_firmware_of_others_is_explained(foreign) -> None:
-    words = [foreign("uart", "-fno-inline"), "--board", "mps2-an386"]
+def test_a_fault_of_firmware_of_others_is_explained(foreign: Compiler) -> None:
+    words = [str(foreign("uart", "-fno-inline")), "--board", "mps2-an386"]
     code, out, error = talk(*words, said="x!")
     assert (code, out) == (1, ">X")
     said = " ".join(error.split())
@@ -220,8 +225,8 @@ def test_a_fault_of_firmware_of_others_is_explained(foreign) -> None:
     assert "in fall() at 0x" in said
 
 
-def test_firmware_for_other_memories_is_told(foreign) -> None:
-    words = [foreign("uart"), "--board", "netduinoplus2", "--timeout", "3"]
+def test_firmware_for_other_memories_is_told(foreign: Compiler) -> None:
+    words = [str(foreign("uart")), "--board", "netduinoplus2", "--timeout", "3"]
     code, _, error = talk(*words, said="")
     assert code == 1
     assert "the firmware was still running after 3 s" in error

@@ -88,8 +88,8 @@ def test_a_regression_names_node_and_amount(capsys: pytest.CaptureFixture[str]) 
     assert "(+30, " in said
     assert "most in node 1, aten::relu.out by relu_f32_fpu (+30)" in said
     facts = json.loads(Path("out.json").read_text())
-    (one,) = facts["cases"]
-    assert one["status"] == "failed"
+    (case,) = facts["cases"]
+    assert case["status"] == "failed"
     assert [c["figure"] for c in facts["baseline"]["changes"]] == [
         "instructions",
         "ram",

@@ -7,6 +7,7 @@ import dataclasses
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import compilers
 import pytest
@@ -35,13 +36,13 @@ SIZE_BOUNDS = {
 }
 
 
-def bench(*words):
+def bench(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, BENCH, *words], capture_output=True, text=True, check=False
     )
 
 
-def test_core_figures_are_within_their_bounds():
+def test_core_figures_are_within_their_bounds() -> None:
     done = bench("core", "--json", "-")
     assert done.returncode == 0, done.stderr
     figures = json.loads(done.stdout)
@@ -56,35 +57,35 @@ def test_core_figures_are_within_their_bounds():
             assert values[name] <= bound, name
 
 
-def test_what_a_core_is_made_of(tmp_path):
+def test_what_a_core_is_made_of(tmp_path: Path) -> None:
     for name in core.BOARDS.values():
-        made = core.firmware(boards.load(name), tmp_path / name, "nothing", 100)
-        found = footprint.pieces(made.firmware.with_suffix(".map"))
-        archives = {one.archive for one in found}
+        built = core.firmware(boards.load(name), tmp_path / name, "nothing", 100)
+        pieces = footprint.pieces(built.firmware.with_suffix(".map"))
+        archives = {piece.archive for piece in pieces}
         # No kernel, and our own memcpy in place of the C library's.
         assert archives == {None, "libember_core", "libember_libc"}
-        objects = sum(one.size for one in found if one.archive is None)
-        assert sum(made.archives.values()) - made.core - objects < 64
-        assert any(one.section == ".text.memcpy" for one in found)
+        objects = sum(piece.size for piece in pieces if piece.archive is None)
+        assert sum(built.archives.values()) - built.core - objects < 64
+        assert any(piece.section == ".text.memcpy" for piece in pieces)
 
 
 @pytest.mark.parametrize("board", core.BOARDS.values())
-def test_sizes_are_within_their_bounds(board, tmp_path):
-    found = sizes.firmware(board, tmp_path)
-    assert ["library", *found] == list(sizes.FIGURES) == list(SIZE_BOUNDS)
-    for name, size in found.items():
+def test_sizes_are_within_their_bounds(board: str, tmp_path: Path) -> None:
+    figures = sizes.firmware(board, tmp_path)
+    assert ["library", *figures] == list(sizes.FIGURES) == list(SIZE_BOUNDS)
+    for name, size in figures.items():
         bound = SIZE_BOUNDS[name] * compilers.slack()
         assert bound / 4 < size <= bound, name
 
 
 @pytest.mark.long  # compiles every kernel for firmware, without sentences
 @pytest.mark.parametrize("board", core.BOARDS.values())
-def test_all_kernels_are_within_their_bound(board):
+def test_all_kernels_are_within_their_bound(board: str) -> None:
     bound = SIZE_BOUNDS["library"]
     assert bound / 4 < sizes.library(board) <= bound
 
 
-def test_a_worse_figure_is_named():
+def test_a_worse_figure_is_named() -> None:
     before = core.baseline()
     assert core.worse(before, before) == []
     after = copy.deepcopy(before)
@@ -94,7 +95,7 @@ def test_a_worse_figure_is_named():
     assert sentence.startswith("runtime core, bytes, on m55: ")
 
 
-def test_without_arguments_it_helps():
+def test_without_arguments_it_helps() -> None:
     done = bench()
     assert done.returncode == 0
     assert "core" in done.stdout
@@ -105,22 +106,25 @@ def test_without_arguments_it_helps():
 
 
 @pytest.mark.long  # builds seven models on two cores, twice
-def test_int8_models_are_no_worse_than_their_baseline():
+def test_int8_models_are_no_worse_than_their_baseline() -> None:
     done = bench("int8", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr
     costs = json.loads(done.stdout)
-    assert {one["name"] for one in costs} == set(int8.SMALL)
-    assert {one["core"] for one in costs} == set(int8.CHECKED)
+    assert {cost["name"] for cost in costs} == set(int8.SMALL)
+    assert {cost["core"] for cost in costs} == set(int8.CHECKED)
 
 
-def test_what_got_worse_names_the_kernel():
+def test_what_got_worse_names_the_kernel() -> None:
     before = int8.baseline()
-    slow = copy.deepcopy(before)
-    name = next(name for name in slow[0].kernels if "conv2d" in name)
-    slow[0].kernels[name] = int(1.1 * slow[0].kernels[name])
-    object.__setattr__(slow[0], "execute", int(1.05 * slow[0].execute))
-    object.__setattr__(slow[1], "code", 2 * slow[1].code)
-    first, second = int8.worse(slow, before)
+    on_m4, on_m55, *rest = before
+    name = next(name for name in on_m4.kernels if "conv2d" in name)
+    slow = dataclasses.replace(
+        on_m4,
+        kernels={**on_m4.kernels, name: int(1.1 * on_m4.kernels[name])},
+        execute=int(1.05 * on_m4.execute),
+    )
+    large = dataclasses.replace(on_m55, code=2 * on_m55.code)
+    first, second = int8.worse([slow, large, *rest], before)
     assert first.startswith("int8 resnet8 on M4: execute is ")
     assert f"{name} takes" in first
     assert second.startswith("int8 resnet8 on M55: code is ")
@@ -128,26 +132,29 @@ def test_what_got_worse_names_the_kernel():
 
 
 @pytest.mark.long
-def test_cycles_are_no_worse_than_their_baseline():
+def test_cycles_are_no_worse_than_their_baseline() -> None:
     done = bench("cycles", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr
     costs = json.loads(done.stdout)
-    assert {(one["name"], one["core"]) for one in costs} == {
+    assert {(cost["name"], cost["core"]) for cost in costs} == {
         (f"{name}_small", core) for name, core in cycles.SMALL
     }
-    for one in costs:  # M55 issues no more than one instruction a cycle here
-        assert one["execute"] > 0.9 * one["instructions"]
-        assert one["here"] >= one["execute"]
+    for cost in costs:  # M55 issues no more than one instruction a cycle here
+        assert cost["execute"] > 0.9 * cost["instructions"]
+        assert cost["here"] >= cost["execute"]
 
 
-def test_more_cycles_with_as_many_instructions_are_worse():
+def test_more_cycles_with_as_many_instructions_are_worse() -> None:
     before = cycles.baseline()
-    assert {(one.name, one.core) for one in before} > set(cycles.WHOLE)
+    assert {(cost.name, cost.core) for cost in before} > set(cycles.WHOLE)
     assert cycles.worse(before, before) == []
-    slow = copy.deepcopy(before[0])
-    name = max(slow.kernels, key=lambda key: slow.kernels[key])
-    slow.kernels[name] = int(1.1 * slow.kernels[name])
-    object.__setattr__(slow, "execute", int(1.05 * slow.execute))
+    cost = before[0]
+    name = max(cost.kernels, key=lambda key: cost.kernels[key])
+    slow = dataclasses.replace(
+        cost,
+        kernels={**cost.kernels, name: int(1.1 * cost.kernels[name])},
+        execute=int(1.05 * cost.execute),
+    )
     (sentence,) = cycles.worse([slow], before)
     assert f"execute is {slow.execute:,}" in sentence
     assert f"{name} takes" in sentence
@@ -159,11 +166,11 @@ def test_more_cycles_with_as_many_instructions_are_worse():
 
 
 @pytest.mark.long  # builds 21 programs, most of them for two boards
-def test_hexagon_is_no_worse_than_its_baseline():
+def test_hexagon_is_no_worse_than_its_baseline() -> None:
     done = bench("hvx", "--check", "--json", "-")
     assert done.returncode == 0, done.stderr
     each = {
-        one["name"]: one["macs"] / one["packets"] for one in json.loads(done.stdout)
+        cost["name"]: cost["macs"] / cost["packets"] for cost in json.loads(done.stdout)
     }
     layers, models = len(hvx_layers.LAYERS), len(int8.SMALL)
     assert len(each) == layers + models + len(hvx.DELEGATES)
@@ -175,12 +182,14 @@ def test_hexagon_is_no_worse_than_its_baseline():
 @pytest.mark.broad
 @pytest.mark.slow
 @pytest.mark.parametrize("layer", hvx_layers.LAYERS[-4:], ids=lambda each: each.title)
-def test_a_layer_has_the_same_bits_and_takes_fewer_packets(layer, tmp_path):
+def test_a_layer_has_the_same_bits_and_takes_fewer_packets(
+    layer: hvx_layers.Layer, tmp_path: Path
+) -> None:
     cost = hvx.layer_cost(layer, tmp_path)  # compares the bits
     assert cost.packets < 3 * cost.macs  # portable C takes more
 
 
-def test_more_packets_are_worse():
+def test_more_packets_are_worse() -> None:
     before = hvx.baseline()
     assert hvx.worse(before, before) == []
     first = dataclasses.replace(before[0], packets=round(before[0].packets * 1.03))

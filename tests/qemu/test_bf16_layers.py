@@ -43,10 +43,10 @@ def numbers_of(bits: np.ndarray) -> np.ndarray:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A case of each layer, with NumPy's outputs."""
-    made = tmp_path_factory.mktemp("layers")
+    layers = tmp_path_factory.mktemp("layers")
     for layer in LAYERS:
-        write(layer, made / layer.title)
-    return made
+        write(layer, layers / layer.title)
+    return layers
 
 
 def write(layer: Linear, folder: Path) -> None:
@@ -73,7 +73,9 @@ def write(layer: Linear, folder: Path) -> None:
 @pytest.mark.parametrize("board", _BOARDS)
 def test_layers_round_once(folder: Path, board: str) -> None:
     results = testing.test(cases.find([folder]), [boards.load(board)], jobs=1)
-    assert [f"{one.name}: {one.message}" for one in results if one.message] == []
+    assert [
+        f"{outcome.name}: {outcome.message}" for outcome in results if outcome.message
+    ] == []
     assert len(results) == len(LAYERS)
 
 

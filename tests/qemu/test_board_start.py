@@ -85,7 +85,7 @@ def test_firmware_of_another_chip_has_no_register_of_the_one_it_is_like(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.yaml").write_text(OTHER_CHIP)
     built = build(MODEL, str(tmp_path / "mine.yaml"))
-    content = b"".join(one.data for one in image.segments(built.firmware))
+    content = b"".join(segment.data for segment in image.segments(built.firmware))
     base = boards.load("nucleo-h743zi2")
     assert base.uart is not None
     for register in [base.uart.base, *(step.at for step in base.start)]:
@@ -93,7 +93,7 @@ def test_firmware_of_another_chip_has_no_register_of_the_one_it_is_like(
     same = tmp_path / "same.yaml"
     same.write_text("like: nucleo-h743zi2\nname: same\nchip: stm32h743zi\n")
     built = build(MODEL, str(same))
-    content = b"".join(one.data for one in image.segments(built.firmware))
+    content = b"".join(segment.data for segment in image.segments(built.firmware))
     for register in [base.uart.base, *(step.at for step in base.start)]:
         assert struct.pack("<I", register) in content
 
@@ -122,11 +122,11 @@ def test_a_header_is_in_the_image_in_front_of_the_vectors(
 
 def test_the_second_stage_of_rp2040_has_its_crc(tmp_path: Path) -> None:
     source = paths.runtime() / "port" / "cortexm" / "boot_rp2040.S"
-    made, binary = tmp_path / "stage.o", tmp_path / "stage.bin"
+    stage, binary = tmp_path / "stage.o", tmp_path / "stage.bin"
     gcc = ["arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-c", str(source), "-o"]
-    subprocess.run([*gcc, str(made)], check=True)
+    subprocess.run([*gcc, str(stage)], check=True)
     copy = ["arm-none-eabi-objcopy", "-O", "binary", "-j", ".ember_boot_rp2040"]
-    subprocess.run([*copy, str(made), str(binary)], check=True)
+    subprocess.run([*copy, str(stage), str(binary)], check=True)
     content = binary.read_bytes()
     assert len(content) == 256
     assert struct.unpack("<I", content[252:])[0] == crc32_of_boot_rom(content[:252])

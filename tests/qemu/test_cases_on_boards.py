@@ -90,7 +90,7 @@ def test_all_committed_cases(board: str) -> None:
     check(results)
     check_work(results)
     counted = boards.load(board).runner.counts is not None
-    assert all((one.instructions is not None) is counted for one in results)
+    assert all((outcome.instructions is not None) is counted for outcome in results)
 
 
 without_fpu = pytest.param("mps2-an385", marks=pytest.mark.long)
@@ -181,14 +181,14 @@ def test_bad_cases_among_good_ones(tmp_path: Path) -> None:
     rewrite(copied(tmp_path, "op_add", "d_large"), greedy)
     rewrite(copied(tmp_path, "op_add", "e_loops"), looping)
     copied(tmp_path, "op_add", "f_good")
-    found = {one.name: one for one in run([tmp_path], "mps2-an386")}
-    statuses = [one.status for one in found.values()]
+    outcomes = {outcome.name: outcome for outcome in run([tmp_path], "mps2-an386")}
+    statuses = [outcome.status for outcome in outcomes.values()]
     assert statuses == ["passed", "failed", "error", "error", "error", "passed"]
-    assert found["b_wrong"].max_abs_diff == pytest.approx(1, rel=1e-3)
-    assert "is not JSON" in found["c_broken"].message
-    assert "needs 67,1" in found["d_large"].message
-    assert "memory, has 16,777,216" in found["d_large"].message
-    assert "more steps than its budget" in found["e_loops"].message
+    assert outcomes["b_wrong"].max_abs_diff == pytest.approx(1, rel=1e-3)
+    assert "is not JSON" in outcomes["c_broken"].message
+    assert "needs 67,1" in outcomes["d_large"].message
+    assert "memory, has 16,777,216" in outcomes["d_large"].message
+    assert "more steps than its budget" in outcomes["e_loops"].message
 
 
 CRASH = """
@@ -250,16 +250,17 @@ def test_a_program_larger_than_flash_is_an_error(tmp_path: Path) -> None:
 def test_many_cases_a_second(tmp_path: Path) -> None:
     """At least 100 one-operator cases a second, the emulator's start included."""
     board = boards.load("mps3-an547")
-    found = cases.find([committed_cases.table(FOLDER / "elementwise.yaml")])
-    runner.for_programs(board, [cases.read(one).program for one in found])  # is built
-    with pace.within(len(found) / 100):
-        testing.test(found, [board], jobs=1)
+    places = cases.find([committed_cases.table(FOLDER / "elementwise.yaml")])
+    programs = [cases.read(place).program for place in places]
+    runner.for_programs(board, programs)  # is built
+    with pace.within(len(places) / 100):
+        testing.test(places, [board], jobs=1)
 
 
 def test_the_command_line(tmp_path: Path) -> None:
     path = tmp_path / "out.json"
     words = ["test", str(path_of("op_add")), "--board", "mps2-an386"]
     assert cli.main([*words, "--json", str(path)]) == 0
-    (one,) = json.loads(path.read_text())["cases"]
-    assert one["instructions"] > 0
-    assert one["max_abs_diff"] == 0.0
+    (case,) = json.loads(path.read_text())["cases"]
+    assert case["instructions"] > 0
+    assert case["max_abs_diff"] == 0.0

@@ -82,8 +82,10 @@ def test_some_models_stay_below_their_bound() -> None:
 @pytest.mark.parametrize(
     "board",
     [
-        pytest.param(one, marks=pytest.mark.broad if one == M4 else pytest.mark.long)
-        for one in BOARDS
+        pytest.param(
+            board, marks=pytest.mark.broad if board == M4 else pytest.mark.long
+        )
+        for board in BOARDS
     ],
 )
 def test_every_model_stays_below_its_bound(board: str) -> None:
@@ -148,13 +150,17 @@ def test_scratch_that_is_not_asked_for_is_told(monkeypatch: pytest.MonkeyPatch) 
 def extents(built: Built) -> dict[str, list[int]]:
     """First and last address in use of each memory, also of what is copied at start."""
     file = elf.read(built.firmware)
-    pieces = [(one.address, one.size) for one in file.sections if one.in_memory]
+    pieces = [
+        (section.address, section.size)
+        for section in file.sections
+        if section.in_memory
+    ]
     for name in (".data", *(f".ember_code.{m.name}" for m in built.board.memories)):
         load = file.symbol(
             f"__ember_{name.removeprefix('.ember_').replace('.', '')}_load"
         )
         load = load or file.symbol(f"__ember_code_{name.rpartition('.')[2]}_load")
-        sizes = [one.size for one in file.sections if one.name == name]
+        sizes = [section.size for section in file.sections if section.name == name]
         pieces += [(load.address, size) for size in sizes if load]
     ends: dict[str, list[int]] = {}
     for memory in built.board.memories:
@@ -260,9 +266,9 @@ def test_a_traced_twin_has_the_stack_it_needs() -> None:
 
 
 def app(folder: Path, text: str) -> Path:
-    made = folder / "app.c"
-    made.write_text(text + MAIN)
-    return made
+    path = folder / "app.c"
+    path.write_text(text + MAIN)
+    return path
 
 
 def test_recursion_of_an_application_is_named(
@@ -365,7 +371,7 @@ def test_a_frame_that_is_another_in_the_image_is_named(
     (graph,) = known
     file = elf.read(built.firmware)
     start = file.address("main") & ~1
-    code = next(one for one in file.sections if one.name == ".text")
+    code = next(section for section in file.sections if section.name == ".text")
     at = code.offset + start - code.address
     data = bytearray(built.firmware.read_bytes())
     while data[at + 1] != 0xB0 or not data[at] & 0x80:  # sub sp, #..

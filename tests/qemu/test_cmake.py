@@ -20,12 +20,12 @@ pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
 def run(*words: object, cwd: Path, **variables: object) -> str:
-    made = {key: str(value) for key, value in variables.items()}
+    environment = {key: str(value) for key, value in variables.items()}
     done = subprocess.run(
         list(map(str, words)),
         check=False,
         cwd=cwd,
-        env=os.environ | made,
+        env=os.environ | environment,
         capture_output=True,
         text=True,
     )
@@ -74,7 +74,9 @@ def test_a_changed_model_is_built_again(project: Path, tmp_path: Path) -> None:
     run("cmake", "--build", "--preset", "host", cwd=project, ember_DIR=ROOT / "cmake")
     folder = project / "build" / "host"
     image = folder / "classify.ember" / "4-package" / "model.pte"
-    names = {op for one in program.read(image).methods for op in one.operator_names}
+    names = {
+        op for method in program.read(image).methods for op in method.operator_names
+    }
     assert "aten::_softmax.out" in names  # the other model has none
     assert image.read_bytes() in (folder / "classify").read_bytes()
 
@@ -87,7 +89,7 @@ find_package(ember CONFIG REQUIRED)
 
 
 def small(folder: Path, text: str, *words: object) -> subprocess.CompletedProcess[str]:
-    """Configure a project for this computer."""
+    """Configure a project for the host."""
     folder.mkdir(exist_ok=True)
     (folder / "CMakeLists.txt").write_text(LISTS + text)
     (folder / "main.c").write_text("int main(void) { return 0; }\n")
@@ -101,7 +103,7 @@ def small(folder: Path, text: str, *words: object) -> subprocess.CompletedProces
 
 
 def test_a_project_without_a_toolchain(tmp_path: Path) -> None:
-    """Found by a prefix; the compiler is this computer's."""
+    """Found by a prefix; the compiler is the host's."""
     folder = tmp_path / "project"
     folder.mkdir()
     text = f"add_executable(a main.c)\nember_add_model(a {MODEL} BOARD"

@@ -31,9 +31,9 @@ FLOATS = ("model_lenet_small", "model_gru_small", "model_mlp_int8_small")
 
 def answers(name: str, board: str, folder: Path, *, prepared: bool = False) -> str:
     """A line for each execution: its status, and a hash of what it gave."""
-    found = boards.load(board)
-    if not emulator.available(found):
-        pytest.skip(f"{found.runner.binary} is not installed")
+    loaded = boards.load(board)
+    if not emulator.available(loaded):
+        pytest.skip(f"{loaded.runner.binary} is not installed")
     words = [path_of(name), "--app", APP, "--board", board]
     words += ["--out", folder / f"{board}-{prepared}", *["--prepared"] * prepared]
     done = subprocess.run(
@@ -52,7 +52,10 @@ def answers(name: str, board: str, folder: Path, *, prepared: bool = False) -> s
 @pytest.mark.broad
 @pytest.mark.parametrize(
     "name",
-    [one if one in FEW else pytest.param(one, marks=pytest.mark.long) for one in INT8],
+    [
+        case if case in FEW else pytest.param(case, marks=pytest.mark.long)
+        for case in INT8
+    ],
 )
 def test_int8_is_the_same_everywhere(name: str, tmp_path: Path) -> None:
     portable = answers(name, "host", tmp_path)

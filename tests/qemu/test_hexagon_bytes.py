@@ -82,7 +82,7 @@ def write(
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("bytes")
+    folders = tmp_path_factory.mktemp("bytes")
     for number, (dtype, zero, low, high) in enumerate(_FORMS):
         ends = [types.Int(item) for item in (zero, low, high, dtype.value)]
         shared: list[types.Value] = [types.Double(_SCALE), *ends]
@@ -91,19 +91,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             y = quantised(x, dtype, zero, low, high)
             title = f"{number}_{count}"
             given, taken = (DType.FLOAT32, x), (dtype, y)
-            write(made / f"to_{title}", "quantize_per_tensor", given, taken, shared)
+            write(folders / f"to_{title}", "quantize_per_tensor", given, taken, shared)
             back = (DType.FLOAT32, dequantised(y, zero))
             name = "dequantize_per_tensor"
-            write(made / f"from_{title}", name, taken, back, [*shared, types.Null()])
-    return made
+            write(folders / f"from_{title}", name, taken, back, [*shared, types.Null()])
+    return folders
 
 
 @pytest.mark.parametrize("board", ["host", "host-hvx", "hexagon-v68"])
 def test_bytes_are_those_of_numpy(folder: Path, board: str) -> None:
-    found = boards.load(board)
-    if not emulator.available(found):
-        pytest.skip(f"{found.runner.binary} is not installed")
-    results = testing.test(cases.find([folder]), [found], jobs=1)
+    loaded = boards.load(board)
+    if not emulator.available(loaded):
+        pytest.skip(f"{loaded.runner.binary} is not installed")
+    results = testing.test(cases.find([folder]), [loaded], jobs=1)
     assert len(results) == 2 * len(_FORMS) * len(_COUNTS)
     wrong = [
         f"{each.name}: {each.message}" for each in results if each.status != "passed"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
+from delegate_graphs import Delegate
 from delegate_layers import (
     Convolution,
-    Delegate,
     Linear,
     Mean,
     Pair,
@@ -21,15 +22,16 @@ from vector_packets import outcomes, packets, slower, with_and_without
 
 from ember import boards, cases
 from ember.cases import inputs
-from ember.files.tensors import DType
+from ember.files.tensors import Array, DType
 from ember.firmware import build
 from ember.run import run
 
+Layer: TypeAlias = Convolution | Linear | Mean | Pair | Pool | Single | Transpose
 pytestmark = [pytest.mark.qemu, pytest.mark.slow, pytest.mark.broad]
 
 _NO_PADDING = (0, 0, 0, 0)
 _EVERY = ("qs8", "qd8", "qc4")
-_IMAGES = (
+_IMAGES: tuple[dict[str, Any], ...] = (
     {"kernel": (1, 1), "padding": _NO_PADDING},
     {"kernel": (5, 3), "padding": (2, 1, 0, 3)},
     {"stride": (2, 2), "images": 2},
@@ -37,7 +39,7 @@ _IMAGES = (
     {"kind": "ConvTranspose2d", "kernel": (2, 4), "stride": (2, 3)},
     {"kind": "ConvTranspose2d", "stride": (2, 1), "images": 2},
 )
-_DEPTHWISE = (
+_DEPTHWISE: tuple[tuple[int, int, dict[str, Any]], ...] = (
     (8, 8, {}),
     (130, 130, {"stride": (2, 2), "padding": (0, 1, 1, 0)}),
     (6, 12, {"stride": (2, 1)}),
@@ -46,7 +48,7 @@ _DEPTHWISE = (
 _UNARY = "Clamp Tanh Sigmoid Hardswish ELU LeakyReLU Gelu Convert Abs Negate Exp"
 
 # Sizes around those of vectors, and tiny ones.
-LAYERS = [
+LAYERS: list[Layer] = [
     *(
         Linear(form, *sizes)
         for form in _EVERY
@@ -106,10 +108,10 @@ LAYERS = [
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A case of each layer, with the outputs of portable C."""
-    made = tmp_path_factory.mktemp("layers")
+    layers = tmp_path_factory.mktemp("layers")
     for layer in LAYERS:
-        write(layer.built(), made / layer.title)
-    return made
+        write(layer.built(), layers / layer.title)
+    return layers
 
 
 def write(graph: Delegate, folder: Path) -> None:
@@ -119,16 +121,19 @@ def write(graph: Delegate, folder: Path) -> None:
     built = build(path, "host", out=folder.parent / "built" / folder.name)
     method = built.methods[0]
     random = np.random.default_rng(1)
-    given = [
+    given: list[Array] = [
         random.integers(-128, 128, value.sizes, np.int8)
         if value.dtype == DType.INT8
         else random.normal(0, 1, value.sizes).astype(np.float32)
-        for value in method.input_values
+        for value in method.input_tensors
     ]
-    outputs = run.run(built, inputs.lay_out(method, given)).outputs
+    arrays: dict[str, list[Array]] = {"inputs": given, "outputs": []}
+    for output in run.run(built, inputs.lay_out(method, given)).outputs:
+        assert isinstance(output, inputs.TensorValue)
+        arrays["outputs"].append(output.array())
     names: dict[str, list[str]] = {"inputs": [], "outputs": []}
-    for kind, arrays in (("inputs", given), ("outputs", [x.array() for x in outputs])):
-        for number, array in enumerate(arrays):
+    for kind, listed in arrays.items():
+        for number, array in enumerate(listed):
             names[kind].append(f"{kind}{number}.npy")
             np.save(folder / names[kind][-1], array)
     exact = {"rtol": 0, "atol": 0, "runs": [{"method": "forward", **names}]}

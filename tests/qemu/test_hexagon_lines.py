@@ -72,12 +72,12 @@ def chosen(folder: Path, count: int, random: np.random.Generator) -> None:
 def sums(folder: Path, count: int, random: np.random.Generator) -> None:
     a, b = random.integers(-128, 128, (2, _LINES, count)).astype(np.int8)
     for exponents in range(-12, 13, 6):
-        affine = [
+        of_a, of_b = (
             Affine(2.0 ** random.uniform(-8, 8), int(random.integers(-128, 128)))
             for _ in range(2)
-        ]
+        )
         to = Affine(2.0 ** (exponents + random.uniform(0, 2)), 3)
-        Sum(a, b, *affine, to).write(folder / f"add_{count}_{exponents}")
+        Sum(a, b, of_a, of_b, to).write(folder / f"add_{count}_{exponents}")
     unsigned = [Affine(0.02 * n, 100 + n, DType.UINT8) for n in range(1, 4)]
     case = Sum(a.view(np.uint8), b.view(np.uint8), *unsigned)
     case.write(folder / f"add_{count}_uint8")
@@ -85,18 +85,18 @@ def sums(folder: Path, count: int, random: np.random.Generator) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("lines")
+    lines = tmp_path_factory.mktemp("lines")
     for count in _COUNTS:
         random = np.random.default_rng(count)
         for write in (quantised, read_back, chosen, sums):
-            write(made, count, random)
-    return made
+            write(lines, count, random)
+    return lines
 
 
 def cases_of(folder: Path) -> list[cases.Found]:
-    found = cases.find([folder])
-    assert len(found) > 20 * len(_COUNTS)
-    return found
+    listed = cases.find([folder])
+    assert len(listed) > 20 * len(_COUNTS)
+    return listed
 
 
 @pytest.mark.parametrize("board", ["host", "host-hvx"])

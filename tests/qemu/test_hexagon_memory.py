@@ -1,4 +1,4 @@
-"""A board of Hexagon with a memory beside the vector unit: scratch lies in it."""
+"""A board of Hexagon with a memory beside the vector unit: scratch is in it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BASE = 0x3000_0000
 
 
 def board(folder: Path, size: str) -> str:
-    """hexagon-v68 whose scratch and tensors may lie in a memory called vtcm."""
+    """hexagon-v68 whose scratch and tensors may be in a memory called vtcm."""
     facts = yaml.safe_load((paths.boards() / "hexagon-v68.yaml").read_text())
     facts["name"] = "with-vtcm"
     for memory in facts["memories"]:
@@ -38,12 +38,12 @@ def board(folder: Path, size: str) -> str:
 
 def memories(built: Built) -> dict[str, int]:
     """Bytes of planned tensors, scratch among them, by memory."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     for region in built.plan["regions"]:
         if region["role"] == "planned":
             memory = region["memory"]
-            found[memory] = found.get(memory, 0) + region["bytes"]
-    return found
+            sizes[memory] = sizes.get(memory, 0) + region["bytes"]
+    return sizes
 
 
 def outputs(built: Built) -> run.RunLog:
@@ -69,5 +69,5 @@ def test_what_does_not_fit_lies_in_the_other_memory(tmp_path: Path) -> None:
     name = board(tmp_path, "1K")
     if not emulator.available(boards.load(name)):
         pytest.skip("qemu-hexagon is not installed")
-    found = memories(build(_CASE, name, out=tmp_path / "out"))
-    assert found["vtcm"] <= 1024 < found["ram"]
+    sizes = memories(build(_CASE, name, out=tmp_path / "out"))
+    assert sizes["vtcm"] <= 1024 < sizes["ram"]

@@ -57,7 +57,7 @@ class Permutation:
         bytes_of = math.prod(self.sizes) * self.dtype.itemsize
         numbers = [types.Int(item) for item in self.order]
         behind = 2 + len(numbers)
-        values = (
+        values: tuple[types.Value, ...] = (
             self._tensor(self.sizes, 0),
             self._tensor(out, -(-bytes_of // 16) * 16),
             *numbers,
@@ -86,15 +86,15 @@ MOVES = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("moves")
+    moves = tmp_path_factory.mktemp("moves")
     for move in MOVES:
-        move.write(made / move.title)
-    return made
+        move.write(moves / move.title)
+    return moves
 
 
 def test_a_model_of_vectors_moves_the_same_bytes(folder: Path) -> None:
-    found = cases.find([folder])
-    assert len(outcomes(found, boards.load("host-hvx"))) == len(MOVES)
+    listed = cases.find([folder])
+    assert len(outcomes(listed, boards.load("host-hvx"))) == len(MOVES)
 
 
 def test_vectors_move_the_same_bytes_in_no_more_packets(folder: Path) -> None:

@@ -1,9 +1,10 @@
-"""The runtime and Hexagon's kernels link as a shared object of code that can lie
+"""The runtime and Hexagon's kernels link as a shared object of code that can be
 anywhere. It is not run: no open loader starts it."""
 
 from __future__ import annotations
 
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,7 @@ def _output(*words: object) -> str:
 
 @pytest.mark.broad
 @pytest.mark.slow
-def test_runtime_and_kernels_link_as_a_shared_object(tmp_path):
+def test_runtime_and_kernels_link_as_a_shared_object(tmp_path: Path) -> None:
     if not emulator.available(boards.load("hexagon-v68")):
         pytest.skip("no tools for Hexagon")
     root = paths.root()
@@ -48,8 +49,8 @@ def test_runtime_and_kernels_link_as_a_shared_object(tmp_path):
     includes = [f"-I{root / folder}" for folder in FOLDERS]
     clang = tools.path("clang-19")
     for source in sources:
-        made = tmp_path / f"{source.stem}.o"
-        _output(clang, *FLAGS, *includes, "-c", source, "-o", made)
+        compiled = tmp_path / f"{source.stem}.o"
+        _output(clang, *FLAGS, *includes, "-c", source, "-o", compiled)
     library = tmp_path / "libember.so"
     objects = sorted(tmp_path.glob("*.o"))
     _output(tools.path("ld.lld-19"), "-shared", *objects, "-o", library)

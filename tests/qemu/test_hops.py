@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from committed import array_of
 from committed_cases import path_of
 
 from ember import boards, cases
@@ -25,7 +26,7 @@ def output(name: str, board: str, kind: str = "") -> np.ndarray:
     """The first outputs of all calls, one after the other in time."""
     (place,) = cases.find([path_of(f"bundle_{name}{kind}")])
     given, _ = testing.outputs(cases.read(place), boards.load(board))
-    return np.concatenate([call[0].array for call in given], axis=TIME[name])
+    return np.concatenate([array_of(call[0]) for call in given], axis=TIME[name])
 
 
 @pytest.mark.parametrize("board", ["host", M4, M55])

@@ -223,10 +223,10 @@ def test_a_board_file_declares_what_its_applications_share(tmp_path: Path) -> No
 
     shared = "{handlers: {timer_done: 2, SysTick_Handler: 2, radio_done: 1}}"
     assert levels(shared, Interrupts()) == [("SysTick_Handler", 2)]
-    own = Interrupts({"timer_done": 1}, None, True)
+    of_application = Interrupts({"timer_done": 1}, None, True)
     both = [("SysTick_Handler", 2), ("timer_done", 1)]
-    assert levels(shared, own) == both
-    assert levels("{levels: 1}", own) == [("SysTick_Handler", None)]
+    assert levels(shared, of_application) == both
+    assert levels("{levels: 1}", of_application) == [("SysTick_Handler", None)]
 
 
 def test_declarations_are_read_from_the_project(

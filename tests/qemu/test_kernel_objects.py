@@ -19,7 +19,7 @@ import pytest
 from ember import boards
 from ember.toolchain import emulator, libraries
 
-# All that kernels may take from a C library: functions of their arguments alone.
+# All that kernels may take from a C library: functions only of their arguments.
 _PURE = """
 acos acosh asin asinh atan atan2 atanh cbrt ceil cos cosh erf erfc exp exp2 expm1
 fabs floor fma fmod frexp hypot ldexp lgamma log log10 log1p log2 modf nearbyint pow
@@ -53,11 +53,11 @@ class Objects:
 
 
 def archive(board: str, library: str = "ember_kernels") -> Path:
-    found = boards.load(board)
-    if not emulator.available(found) or not shutil.which(BOARDS[board]):
+    loaded = boards.load(board)
+    if not emulator.available(loaded) or not shutil.which(BOARDS[board]):
         pytest.skip(f"the tools of {board} are not installed")
-    built = libraries.build(found, messages=True)  # which other tests compile, too
-    return next(one for one in built.archives if one.name == f"lib{library}.a")
+    built = libraries.build(loaded, messages=True)  # which other tests compile, too
+    return next(path for path in built.archives if path.name == f"lib{library}.a")
 
 
 def output(board: str, *options: str) -> str:
@@ -68,43 +68,43 @@ def output(board: str, *options: str) -> str:
 @functools.cache
 def objects(board: str) -> Objects:
     """Read the disassembly with its relocations."""
-    found = Objects()
+    listed = Objects()
     member = function = last = ""
     for line in output(board, "-dr", "--no-show-raw-insn").splitlines():
         if head := re.match(r"^(?:.*[(:])?(\w+)\.c\.o(?:bj)?\)?:\s+file format", line):
             member = head[1]
         elif head := FUNCTION.match(line):
             function = f"{member}:{head[1]}"
-            found.calls[function] |= set()
+            listed.calls[function] |= set()
         elif other := RELOCATION.match(line):
-            kind = found.calls if JUMP.search(last) else found.takes
+            kind = listed.calls if JUMP.search(last) else listed.takes
             kind[function].add(f"{member}:{other[2]}")
         # Without a relocation of its own, a call goes to where the text says.
         if (call := CALL_ITSELF.search(last)) and not RELOCATION.match(line):
-            found.calls[function] |= {function} & {f"{member}:{call[1]}"}
+            listed.calls[function] |= {function} & {f"{member}:{call[1]}"}
         if INDIRECT.search(line):
-            found.indirect.add(function)
+            listed.indirect.add(function)
         last = line
-    return found
+    return listed
 
 
-def merged(found: Objects) -> dict[str, set[str]]:
+def merged(listed: Objects) -> dict[str, set[str]]:
     """Who may call whom, across objects.
 
     A function that calls through pointers may call all whose addresses its own callers
     take.
     """
-    home = {name.split(":")[1]: name for name in found.calls}
+    home = {name.split(":")[1]: name for name in listed.calls}
 
     def resolved(names: set[str]) -> set[str]:
         there = {
-            n if n in found.calls else home.get(n.split(":")[1], "") for n in names
+            n if n in listed.calls else home.get(n.split(":")[1], "") for n in names
         }
         return there - {""}
 
-    edges = {name: resolved(others) for name, others in found.calls.items()}
-    for name, others in found.takes.items():
-        for engine in resolved(found.calls[name]) & found.indirect:
+    edges = {name: resolved(others) for name, others in listed.calls.items()}
+    for name, others in listed.takes.items():
+        for engine in resolved(listed.calls[name]) & listed.indirect:
             edges[engine] |= resolved(others)
     return edges
 
@@ -123,7 +123,7 @@ def cycle(edges: dict[str, set[str]]) -> list[str]:
                 return [*path[path.index(name) :], name]
             elif name not in done:
                 path.append(name)
-                work += [(name, True), *((one, False) for one in edges[name])]
+                work += [(name, True), *((callee, False) for callee in edges[name])]
     return []
 
 
@@ -132,17 +132,17 @@ def test_no_heap_and_no_system(board: str) -> None:
     table = output(board, "-t")
     missing = set(re.findall(r"\*UND\*\s+(?:0x)?[0-9a-f]+\s+(\S+)", table))
     assert "ember_node_tensor" in missing, "the symbol table was not understood"
-    others = {one for one in missing if not one.startswith("ember_")} - LIBRARY
-    assert {one for one in others if not COMPILER.fullmatch(one)} == set()
+    others = {symbol for symbol in missing if not symbol.startswith("ember_")} - LIBRARY
+    assert {symbol for symbol in others if not COMPILER.fullmatch(symbol)} == set()
 
 
 @pytest.mark.parametrize("board", EACH)
 def test_no_mutable_data(board: str) -> None:
-    found = re.findall(r"^\s*\d+ (\.\S+)\s+([0-9a-f]+)\s", output(board, "-h"), re.M)
-    assert any(name.startswith(".text") for name, _ in found)
+    sections = re.findall(r"^\s*\d+ (\.\S+)\s+([0-9a-f]+)\s", output(board, "-h"), re.M)
+    assert any(name.startswith(".text") for name, _ in sections)
     writable = re.compile(r"\.(data|bss|tbss|tdata|sdata|sbss)(?!\.rel\.ro)")
     assert [
-        name for name, size in found if writable.match(name) and int(size, 16)
+        name for name, size in sections if writable.match(name) and int(size, 16)
     ] == []
 
 
@@ -161,11 +161,11 @@ def test_recursion_is_found() -> None:
         "d",
         "b",
     ]
-    found = Objects()
-    found.calls |= {"x:row": {"x:engine"}, "x:run": {"x:engine"}, "e:engine": set()}
-    found.takes["x:run"] = {"x:row"}
-    found.indirect.add("e:engine")
-    assert cycle(merged(found)) != []
+    listed = Objects()
+    listed.calls |= {"x:row": {"x:engine"}, "x:run": {"x:engine"}, "e:engine": set()}
+    listed.takes["x:run"] = {"x:row"}
+    listed.indirect.add("e:engine")
+    assert cycle(merged(listed)) != []
 
 
 # ---- Hexagon -------------------------------------------------------------------------
@@ -202,10 +202,10 @@ def test_vectors_of_floats_are_found(tmp_path: Path) -> None:
         "{ v0.qf32 = vadd(v1.sf,v2.sf) }\n{ v0.sf = v1.qf32 }\n"
         "{ v0.w = vadd(v1.w,v2.w) }\n"
     )
-    made = tmp_path / "floats.o"
+    compiled = tmp_path / "floats.o"
     target = ["--target=hexagon-unknown-none-elf", "-mcpu=hexagonv68", "-mhvx"]
-    words = ["clang-19", *target, "-c", str(source), "-o", str(made)]
+    words = ["clang-19", *target, "-c", str(source), "-o", str(compiled)]
     subprocess.run(words, check=True)
-    lines = vector_instructions(made)
+    lines = vector_instructions(compiled)
     assert len(lines) == 3
     assert sum(FORBIDDEN.search(line) is not None for line in lines) == 2

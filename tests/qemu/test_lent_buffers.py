@@ -19,24 +19,24 @@ pytestmark = pytest.mark.qemu
 
 def without_memory(case: str, name: str, folder: Path) -> Path:
     """The case, its buffer `name` without planned memory."""
-    made = committed.copied(case, folder / case)
-    file = made / "model.pte"
+    copy = committed.copied(case, folder / case)
+    file = copy / "model.pte"
     file.write_bytes(program.write(_lent(program.parse(file.read_bytes()), name)))
-    return made
+    return copy
 
 
-def _lent(one: Program, name: str) -> Program:
-    def value(found: program.Value) -> program.Value:
-        if isinstance(found, Tensor) and found.name == name:
-            assert found.role == "planned"
-            return replace(found, allocation=None)
-        return found
+def _lent(content: Program, name: str) -> Program:
+    def value(before: program.Value) -> program.Value:
+        if isinstance(before, Tensor) and before.name == name:
+            assert before.role == "planned"
+            return replace(before, allocation=None)
+        return before
 
     methods = (
         replace(method, values=tuple(map(value, method.values)))
-        for method in one.methods
+        for method in content.methods
     )
-    return replace(one, methods=tuple(methods))
+    return replace(content, methods=tuple(methods))
 
 
 @pytest.mark.parametrize("board", ["host", "mps2-an386", "mps3-an547", "qemu-a64-sme"])

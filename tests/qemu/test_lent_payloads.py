@@ -1,4 +1,4 @@
-"""Scratch in place of payloads, on a board whose image lies in RAM."""
+"""Scratch in place of payloads, on a board whose image is in RAM."""
 
 from __future__ import annotations
 
@@ -84,10 +84,11 @@ def test_outputs_are_right_and_certified(name: str, tmp_path: Path) -> None:
     laid = inputs.lay_out(built.methods[0], given.given)
     log = run.run(built, laid, trace=True)  # runs twice
     assert (
-        sum(log.used[one] for one in rows if one.startswith("ember_temp"))
+        sum(log.used[row] for row in rows if row.startswith("ember_temp"))
         == (built.plan["scratch"])
     )
     for got, want in zip(log.arrays(), first.outputs, strict=True):
+        assert isinstance(got, np.ndarray)
         assert isinstance(want, cases.CaseTensor)
         np.testing.assert_allclose(got, want.array, rtol=case.rtol, atol=case.atol)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from committed import array_of
 from committed_cases import path_of
 
 from ember import boards, cases, cli
@@ -26,12 +27,9 @@ from ember.toolchain import emulator
 HEADERS = Path("/usr/aarch64-linux-gnu/include")
 # Float, static, dynamic, int4 and bfloat16 XNNPACK, cortex_m's int8, no delegate.
 MODELS = (
-    "xnnpack_mlp",
-    "xnnpack_resnet8_static",
-    "xnnpack_mlp_qd8",
-    "xnnpack_mlp_int4",
+    *("xnnpack_mlp", "xnnpack_resnet8_static", "xnnpack_mlp_qd8", "xnnpack_mlp_int4"),
+    *("int8_ds_cnn_small_m55", "model_lenet_small", "xnnpack_mlp_bf16"),
 )
-MODELS += ("int8_ds_cnn_small_m55", "model_lenet_small", "xnnpack_mlp_bf16")
 SHORT = "max,sme512=off,sme1024=off,sme2048=off"
 # What qemu-aarch64 is told, and the board that runs the same kernels on bare metal.
 TWINS = {
@@ -66,27 +64,27 @@ def case(name: str) -> cases.Case:
 
 def bits(board: Board, name: str) -> tuple[list[bytes], int | None]:
     """The outputs of a case's runs, and the instructions of all of them."""
-    found, count = testing.outputs(case(name), board)
-    arrays = [one.array for outputs in found for one in outputs]
-    return [np.asarray(one).tobytes() for one in arrays], count
+    results, count = testing.outputs(case(name), board)
+    arrays = [array_of(output) for outputs in results for output in outputs]
+    return [np.asarray(array).tobytes() for array in arrays], count
 
 
 @pytest.mark.parametrize("cpu", [core(name) for name in (*TWINS, LEAST)])
 def test_models_are_pytorchs_on_every_core(cpu: str) -> None:
-    found = [cases.Found(name, path_of(name)) for name in MODELS]
-    results = testing.test(found, [linux(cpu)], jobs=1)
-    assert [(one.status, one.message) for one in results] == [("passed", "")] * len(
-        found
-    )
+    listed = [cases.Found(name, path_of(name)) for name in MODELS]
+    results = testing.test(listed, [linux(cpu)], jobs=1)
+    assert [(outcome.status, outcome.message) for outcome in results] == [
+        ("passed", "")
+    ] * len(listed)
 
 
 @pytest.mark.parametrize(("cpu", "twin"), [core(*pair) for pair in TWINS.items()])
 def test_bits_and_instructions_are_those_of_bare_metal(cpu: str, twin: str) -> None:
     counts = emulator.unit(linux(cpu)) is not None  # Debian 13's QEMU does not
     for name in MODELS:
-        found, count = bits(linux(cpu), name)
+        outputs, count = bits(linux(cpu), name)
         expected, instructions = bits(boards.load(twin), name)
-        assert found == expected, name
+        assert outputs == expected, name
         assert count == (instructions if counts else None), name
 
 
@@ -102,7 +100,7 @@ def test_memory_is_enough_on_every_core(tmp_path: Path) -> None:
     given = inputs.of_case(path)
     assert given is not None
     values = inputs.lay_out(built.methods[0], given.given)
-    rows = {one["place"]: one["planned"] for one in built.certificate["rows"]}
+    rows = {row["place"]: row["planned"] for row in built.certificate["rows"]}
     arenas = set()
     for cpu in (*TWINS, LEAST):
         log = run.run(replace(built, board=linux(cpu)), values)
@@ -178,12 +176,14 @@ target_link_libraries(xnnpack_mlp_qd8 PRIVATE ember::model)
 
 
 @pytest.mark.broad
-@pytest.mark.parametrize("own", [False, True])
-def test_cmake_builds_with_a_package(package: Path, tmp_path: Path, own: bool) -> None:
+@pytest.mark.parametrize("own_project", [False, True])
+def test_cmake_builds_with_a_package(
+    package: Path, tmp_path: Path, own_project: bool
+) -> None:
     if not HEADERS.is_dir() or shutil.which("clang-19") is None:
         pytest.skip("libc6-dev-arm64-cross is not installed")
     source = package
-    if own:
+    if own_project:
         source = tmp_path / "project"
         source.mkdir()
         (source / "CMakeLists.txt").write_text(PROJECT)

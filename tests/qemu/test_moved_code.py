@@ -50,8 +50,8 @@ def facts_of(memory: boards.Memory) -> dict[str, Any]:
 def board_like(like: str, changes: dict[str, Any], traced: tuple[int, int]) -> str:
     """A board whose emulator notes what it executes in `traced`, beside its file."""
     base = boards.load(like)
-    memories = [facts_of(one) for one in base.memories]
-    memories = [changes.get(one["name"], [one]) for one in memories]
+    memories = [facts_of(memory) for memory in base.memories]
+    memories = [changes.get(memory["name"], [memory]) for memory in memories]
     log = Path("executed").absolute()
     start, size = traced
     filtered = [
@@ -65,14 +65,14 @@ def board_like(like: str, changes: dict[str, Any], traced: tuple[int, int]) -> s
     runner = base.runner.model_dump(mode="json", exclude_none=True)
     runner["args"] = [*runner["args"], *filtered]
     facts = {"name": "mine", "like": like, "chip": like, "runner": runner}
-    facts["memories"] = [one for group in memories for one in group]
+    facts["memories"] = [memory for group in memories for memory in group]
     Path("mine.yaml").write_text(yaml.safe_dump(facts))
     return str(Path("mine.yaml").absolute())
 
 
 def m55_board(size: int = 448 * K) -> str:
     (bram,) = (o for o in boards.load("mps3-an547").memories if o.name == "bram")
-    split = [one | {"holds": HOLDS[one["name"]]} for one in SPLIT]
+    split = [memory | {"holds": HOLDS[memory["name"]]} for memory in SPLIT]
     split[0]["size"] = size
     flash = facts_of(bram) | {"kind": "flash"}
     return board_like(
@@ -95,15 +95,15 @@ def moved(memory: str, *kernels: str) -> None:
 
 def ran(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
     """The outputs of a run, as text."""
-    status = cli.main([str(one) for one in ("run", *words, "--json", "-")])
+    status = cli.main([str(word) for word in ("run", *words, "--json", "-")])
     told = capsys.readouterr()
     assert status == 0, told.err
     return json.dumps(json.loads(told.out)["outputs"])
 
 
 def executed() -> set[int]:
-    found = re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", Path("executed").read_text())
-    return {int(one, 16) for one in found}
+    addresses = re.findall(r"\[[0-9a-f]+/([0-9a-f]+)/", Path("executed").read_text())
+    return {int(address, 16) for address in addresses}
 
 
 @pytest.mark.parametrize("more", [(), ("--prepared",)])
@@ -122,7 +122,7 @@ def test_kernels_run_in_tcm_with_the_same_results(
         assert symbol.address & ~1 in executed()
     (section,) = (o for o in firmware.sections if o.name == ".ember_code.itcm")
     facts = json.loads(Path("after/5-firmware/certificate.json").read_text())
-    (row,) = (one for one in facts["rows"] if one["purpose"] == "code of kernels")
+    (row,) = (entry for entry in facts["rows"] if entry["purpose"] == "code of kernels")
     assert (row["memory"], row["linked"]) == ("itcm", section.size)
 
 
@@ -135,7 +135,8 @@ def test_kernels_may_be_further_away_than_a_branch_reaches(
     assert ran(capsys, M4, "--board", board, "--out", "after") == before
     assert executed()
     names = {
-        one.name for one in elf.read(Path("after/5-firmware/firmware.elf")).symbols
+        symbol.name
+        for symbol in elf.read(Path("after/5-firmware/firmware.elf")).symbols
     }
     assert "__memcpy_veneer" in names
 
@@ -203,7 +204,7 @@ def test_the_kernels_to_leave_out_are_named(
 
 
 def planned(*words: str | Path) -> dict[str, Any]:
-    wanted = [str(one) for one in ("plan", *words, "--json", "plan.json")]
+    wanted = [str(word) for word in ("plan", *words, "--json", "plan.json")]
     assert cli.main(wanted) == 0
     facts: dict[str, Any] = json.loads(Path("plan.json").read_text())
     return facts
@@ -211,7 +212,7 @@ def planned(*words: str | Path) -> dict[str, Any]:
 
 def row_of_code(facts: dict[str, Any]) -> dict[str, Any]:
     rows = facts["traffic"]["placements"]
-    (row,) = (one for one in rows if one["name"] == "code of kernels")
+    (row,) = (placement for placement in rows if placement["name"] == "code of kernels")
     assert isinstance(row, dict)
     return row
 
@@ -224,9 +225,9 @@ def test_a_plan_says_what_code_costs_and_what_moving_it_saves(
     row = row_of_code(facts)
     assert (row["memory"], row["elsewhere"]) == ("bram", {"itcm": 0})
     kernels = facts["code"]["kernels"]
-    assert {one["kernel"] for one in kernels} == KERNELS
+    assert {kernel["kernel"] for kernel in kernels} == KERNELS
     assert facts["code"]["cycles"] == pytest.approx(row["cycles"], abs=len(KERNELS))
-    (gain,) = (one for one in facts["gains"] if one["name"] == row["name"])
+    (gain,) = (entry for entry in facts["gains"] if entry["name"] == row["name"])
     assert (gain["memory"], gain["to"], gain["lacking"]) == ("bram", "itcm", 0)
     assert gain["saved"] == gain["cycles"] == row["cycles"] > 0
     assert gain["rule"] in capsys.readouterr().out
@@ -235,7 +236,7 @@ def test_a_plan_says_what_code_costs_and_what_moving_it_saves(
     after = planned(M55, "--board", board)
     assert row_of_code(after)["memory"] == "itcm"
     assert after["code"]["cycles"] == 0
-    used = {one["name"]: one["used"] for one in after["memories"]}
+    used = {memory["name"]: memory["used"] for memory in after["memories"]}
     assert used["itcm"] == gain["bytes"] == row_of_code(after)["bytes"]
 
 
@@ -243,7 +244,7 @@ def test_more_of_a_memory_has_room_for_more_code(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     facts = planned(M55, "--board", m55_board(4 * K), "--what-if", "itcm=+16K")
-    (gain,) = (one for one in facts["gains"] if one["name"] == "code of kernels")
+    (gain,) = (entry for entry in facts["gains"] if entry["name"] == "code of kernels")
     assert 0 < gain["saved"] < gain["cycles"]
     assert gain["lacking"] == gain["bytes"] - 4 * K
     tried = facts["what_if"]
@@ -258,19 +259,19 @@ def test_more_of_a_memory_has_room_for_more_code(
 def test_the_estimate_is_near_the_cycles_of_the_emulated_run(model: Path) -> None:
     """docs/memory.md: half to twice of what `ember profile --cycles` says."""
     base = boards.load("mps2-an386")
-    memories = [one.model_dump(exclude_none=True) for one in base.memories]
-    for one in memories:
-        one["holds"] = list(one["holds"])
+    memories = [memory.model_dump(exclude_none=True) for memory in base.memories]
+    for memory in memories:
+        memory["holds"] = list(memory["holds"])
     code, data = (
-        next(one for one in memories if one["name"] == name)
+        next(memory for memory in memories if memory["name"] == name)
         for name in ("code", "data")
     )
     code["fetch_cycles"] = {8: 6}
     data["access"] = "rwx"
     data["holds"].append("kernels")
-    own = {"name": "slow", "like": "mps2-an386", "chip": "mps2-an386"}
-    own["memories"] = memories
-    Path("slow.yaml").write_text(yaml.safe_dump(own))
+    described: dict[str, Any] = {"name": "slow", "like": "mps2-an386"}
+    described |= {"chip": "mps2-an386", "memories": memories}
+    Path("slow.yaml").write_text(yaml.safe_dump(described))
     board = str(Path("slow.yaml").absolute())
     facts = planned(model, "--board", board)
     words = ["profile", str(model), "--board", board, "--cycles", "--json", "p.json"]

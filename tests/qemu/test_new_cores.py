@@ -50,6 +50,7 @@ def outputs_agree(board: Path, folder: Path, toolchain: str | None = None) -> No
     built = build(CASE, str(board), out=folder, options=options)
     log = run.run(built, inputs.lay_out(built.methods[0], given.given), trace=False)
     for output, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
+        assert isinstance(output, np.ndarray)
         assert isinstance(wanted, cases.CaseTensor)
         np.testing.assert_allclose(output, wanted.array, case.rtol, case.atol)
 

@@ -108,7 +108,7 @@ def test_the_others_are_whole(template: str, tmp_path: Path) -> None:
     """They are not built here: their tools are not in Debian."""
     folder = tmp_path / "reader"
     new.create(folder, template, "netduinoplus2", DIGITS)
-    names = {one.relative_to(folder).as_posix() for one in folder.rglob("*")}
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
     library, application = {
         "zephyr": (
             "ember/",

@@ -1,4 +1,4 @@
-"""Weights packed on this computer and on the device: the same bytes."""
+"""Weights packed on the host and on the target: the same bytes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ from ember.select.rules import Rules
 from ember.toolchain import emulator
 
 APP = Path(__file__).parent / "apps" / "packing.c"
-LAYERS = ("linear_f32", "linear_f16", "linear_qs8", "linear_qs8_tensor", "linear_qd8")
-LAYERS += ("linear_qd8_f16", "linear_qc4", "linear_qb4_32", "linear_qb4_128")
-LAYERS += ("conv_f32", "conv_f16", "conv_qs8", "conv_qs8_tensor", "conv_qd8")
-LAYERS += ("pointwise_f32", "pointwise_qs8", "depthwise_f32", "depthwise_f16")
-LAYERS += ("depthwise_qs8", "matmul_f32", "matmul_f16", "transposed_qs8")
+LAYERS = (
+    *("linear_f32", "linear_f16", "linear_qs8", "linear_qs8_tensor", "linear_qd8"),
+    *("linear_qd8_f16", "linear_qc4", "linear_qb4_32", "linear_qb4_128"),
+    *("conv_f32", "conv_f16", "conv_qs8", "conv_qs8_tensor", "conv_qd8"),
+    *("pointwise_f32", "pointwise_qs8", "depthwise_f32", "depthwise_f16"),
+    *("depthwise_qs8", "matmul_f32", "matmul_f16", "transposed_qs8"),
+)
 MODELS = [path_of(f"xnnpack_layer_{name}") for name in LAYERS]
 MODELS += [path_of(f"xnnpack_{name}") for name in ("encoder_f16", "separable_static")]
 MODELS += [path_of("xnnpack_rare_int4_odd"), path_of("xnnpack_mlp_bf16")]
@@ -57,10 +59,12 @@ def test_host_and_device_pack_the_same_bytes(
     expected: dict[str, tuple[int, int]] = {}
     pack = prepack.prepack
 
-    def noted(one: Model, needs: Sequence[MethodNeeds]) -> None:
-        made = pack(one, needs)
-        for named in made.program.named_data if made else ():
-            if named.key in made.sizes:
+    def noted(model: Model, needs: Sequence[MethodNeeds]) -> None:
+        packed = pack(model, needs)
+        if packed is None:
+            return
+        for named in packed.program.named_data:
+            if named.key in packed.sizes:
                 expected[named.key] = (len(named.data), zlib.crc32(named.data))
         # The device packs itself.
 
@@ -68,12 +72,12 @@ def test_host_and_device_pack_the_same_bytes(
     options = Options(app=APP, messages=True, rules=Rules(forbid=forbid))
     built = build(MODELS, board, out=tmp_path / "built", options=options)
     said = emulator.run(built.board, built.firmware).check("packing").text
-    found = {
+    printed = {
         name: (int(size, 16), int(check, 16))
         for name, size, check in _LINE.findall(said)
     }
-    assert found == expected
-    names = {name.rsplit("/", 1)[1].partition(".")[0] for name in found}
+    assert printed == expected
+    names = {name.rsplit("/", 1)[1].partition(".")[0] for name in printed}
     print(sorted(names))
     assert len(names) >= layouts, sorted(names)
 

@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.qemu, pytest.mark.slow]
 
 
 def without_network() -> list[str]:
-    """Words that take the network away, where this computer lets us."""
+    """Words that take the network away, if the host lets us."""
     words = ["unshare", "-rn"]
     if shutil.which(words[0]) is None:
         return []
@@ -91,9 +91,9 @@ def test_the_example(names: tuple[str, ...], pio: Pio, example: Path) -> None:
     said = pio(example, "run", *chosen)
     assert said.count("SUCCESS") >= len(names)
     for name in names:
-        said = pio(example, "run", "-e", name, "-t", "upload").splitlines()
-        at = said.index("executed")
-        assert said[at + 1 : at + 6] == SCORES
+        lines = pio(example, "run", "-e", name, "-t", "upload").splitlines()
+        at = lines.index("executed")
+        assert lines[at + 1 : at + 6] == SCORES
 
 
 @pytest.mark.parametrize(
@@ -151,14 +151,14 @@ def test_a_board_that_nothing_emulates(name: str, pio: Pio, tmp_path: Path) -> N
     said = pio(folder, "run", "-t", "upload")
     assert "firmware.hex" in said or "firmware.uf2" in said
     firmware = folder / ".pio" / "build" / name / "firmware.elf"
-    words = ["arm-none-eabi-objdump", "-d", firmware]
+    words = ["arm-none-eabi-objdump", "-d", str(firmware)]
     text = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     assert "<ember_uart_put>:" in text
     assert "bkpt" not in text  # it would end there without a debugger
 
 
 OWN_BOARD = {
-    "name": "A board of one's own",
+    "name": "Your own board",
     "vendor": "Own",
     "url": "https://example.org",
     "build": {
@@ -182,7 +182,7 @@ lib_deps = symlink://.ember/library
 
 
 @pytest.fixture
-def own(tmp_path: Path, pio: Pio) -> Path:
+def own_project(tmp_path: Path, pio: Pio) -> Path:
     """A project with a board, a linker script and start-up code of its own, and no
     framework of Ember's."""
     folder = tmp_path / "own"
@@ -199,7 +199,8 @@ def own(tmp_path: Path, pio: Pio) -> Path:
 def run_own(folder: Path) -> list[str]:
     firmware = folder / ".pio" / "build" / "own" / "firmware.elf"
     words = ["qemu-system-arm", "-machine", "mps2-an386", "-display", "none"]
-    words += ["-semihosting-config", "enable=on,target=native", "-kernel", firmware]
+    words += ["-semihosting-config", "enable=on,target=native", "-kernel"]
+    words += [str(firmware)]
     done = subprocess.run(
         words, check=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60
     )
@@ -207,34 +208,40 @@ def run_own(folder: Path) -> list[str]:
 
 
 @pytest.mark.broad
-def test_a_board_that_only_platformio_knows(own: Path, pio: Pio) -> None:
-    (own / "platformio.ini").write_text(OWN_INI + f"custom_ember_model = {DIGITS}\n")
-    assert "SUCCESS" in pio(own, "run")
-    made = own / ".pio" / "build" / "own" / "ember"
-    assert boards.read(made / "own.yaml").memories[1].size == 65536
-    assert run_own(own)[1:6] == SCORES
+def test_a_board_that_only_platformio_knows(own_project: Path, pio: Pio) -> None:
+    (own_project / "platformio.ini").write_text(
+        OWN_INI + f"custom_ember_model = {DIGITS}\n"
+    )
+    assert "SUCCESS" in pio(own_project, "run")
+    generated = own_project / ".pio" / "build" / "own" / "ember"
+    assert boards.read(generated / "own.yaml").memories[1].size == 65536
+    assert run_own(own_project)[1:6] == SCORES
 
 
 @pytest.mark.broad
-def test_sources_that_were_packed_before(own: Path, pio: Pio) -> None:
+def test_sources_that_were_packed_before(own_project: Path, pio: Pio) -> None:
     """Then neither Ember nor its Python is needed."""
     board = boards.load("mps2-an386")
-    sources.write([DIGITS], board, own / "packed", Options())
-    (own / ".ember" / "python.json").unlink()
-    (own / "platformio.ini").write_text(OWN_INI + "custom_ember_sources = packed\n")
-    assert "SUCCESS" in pio(own, "run", EMBER_PYTHON="/nowhere/python")
-    assert run_own(own)[1:6] == SCORES
+    sources.write([DIGITS], board, own_project / "packed", Options())
+    (own_project / ".ember" / "python.json").unlink()
+    (own_project / "platformio.ini").write_text(
+        OWN_INI + "custom_ember_sources = packed\n"
+    )
+    assert "SUCCESS" in pio(own_project, "run", EMBER_PYTHON="/nowhere/python")
+    assert run_own(own_project)[1:6] == SCORES
 
 
 @pytest.mark.broad
-def test_without_an_sdk(own: Path, pio: Pio) -> None:
-    (own / ".ember" / "python.json").unlink()
-    (own / "platformio.ini").write_text(OWN_INI + f"custom_ember_model = {DIGITS}\n")
-    status, said = pio.try_(own, "run", PYTHONPATH="")
+def test_without_an_sdk(own_project: Path, pio: Pio) -> None:
+    (own_project / ".ember" / "python.json").unlink()
+    (own_project / "platformio.ini").write_text(
+        OWN_INI + f"custom_ember_model = {DIGITS}\n"
+    )
+    status, said = pio.try_(own_project, "run", PYTHONPATH="")
     assert status != 0
     assert f"{pio.tools / 'python'}" in said
     assert "-m pip install ember-" in said
-    said = pio(own, "run", EMBER_PYTHON=str(wrapper(own)))
+    said = pio(own_project, "run", EMBER_PYTHON=str(wrapper(own_project)))
     assert "SUCCESS" in said
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import compilers
 import numpy as np
@@ -14,7 +16,7 @@ from committed_cases import matching, path_of
 from ember import cli
 from ember.cases import inputs
 from ember.errors import SdkError
-from ember.firmware import Options, build
+from ember.firmware import Built, Options, build
 from ember.run import run
 from ember.select.rules import Rules
 
@@ -53,32 +55,42 @@ MORE = (
 )
 
 
-def made(name, board, tmp_path, *, prepared):
+def built_and_run(
+    name: str, board: str, tmp_path: Path, *, prepared: bool
+) -> tuple[Built, run.RunLog]:
     options = Options(prepared=prepared)
     folder = tmp_path / f"{name}-{board}-{prepared}"
     built = build(path_of(name), board, out=folder, options=options)
     given = inputs.of_case(path_of(name), None)
+    assert given is not None
     laid_out = inputs.lay_out(built.methods[0], given.given)
     return built, run.run(built, laid_out)
 
 
-def made_twice(name, board, tmp_path):
+def made_twice(name: str, board: str, tmp_path: Path) -> list[tuple[Built, run.RunLog]]:
     """Prepared and loaded, with the same results."""
-    pair = [made(name, board, tmp_path, prepared=kind) for kind in (True, False)]
+    pair = [
+        built_and_run(name, board, tmp_path, prepared=kind) for kind in (True, False)
+    ]
     results = (log.arrays() for _, log in pair)
-    for one, other in zip(*results, strict=True):
-        np.testing.assert_array_equal(one, other)
+    for output, other in zip(*results, strict=True):
+        np.testing.assert_array_equal(output, other)
     return pair
 
 
 @pytest.mark.parametrize(
     ("name", "board"),
-    [*CODE, *OTHERS, *(pytest.param(*one, marks=pytest.mark.long) for one in MORE)],
+    [*CODE, *OTHERS, *(pytest.param(*pair, marks=pytest.mark.long) for pair in MORE)],
 )
-def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
+def test_results_are_those_of_loaded_firmware(
+    name: str, board: str, tmp_path: Path
+) -> None:
     (built, log), (before, reference) = made_twice(name, board, tmp_path)
     if log.execute is not None:  # qemu-hexagon may be built without plugins
+        assert reference.execute is not None
         assert log.execute <= reference.execute
+        assert log.load is not None
+        assert reference.load is not None
         assert log.load < reference.load
     assert [node.kernel for node in log.nodes] == [
         node.kernel for node in reference.nodes
@@ -98,13 +110,13 @@ def test_results_are_those_of_loaded_firmware(name, board, tmp_path):
     "name",
     sorted({path.stem for path in matching("xnnpack_*")} - {"xnnpack_mlp_dynamic"}),
 )
-def test_no_node_of_a_delegate_writes_to_its_graph(name, tmp_path):
-    """It lies in flash there, where the emulator has a fault."""
+def test_no_node_of_a_delegate_writes_to_its_graph(name: str, tmp_path: Path) -> None:
+    """It is in flash there, where the emulator has a fault."""
     made_twice(name, M4, tmp_path)
 
 
-def test_nothing_that_reads_programs_is_linked(tmp_path):
-    built, _ = made("int8_resnet8_small_m4", M4, tmp_path, prepared=True)
+def test_nothing_that_reads_programs_is_linked(tmp_path: Path) -> None:
+    built, _ = built_and_run("int8_resnet8_small_m4", M4, tmp_path, prepared=True)
     text = built.firmware.with_suffix(".map").read_text(encoding="utf-8")
     assert "libember_prepared" in text
     assert not re.search(r"libember_core\.a\(", text)
@@ -122,24 +134,32 @@ def test_nothing_that_reads_programs_is_linked(tmp_path):
         ("xnnpack_mlp_dynamic", HEXAGON, "can change at run time"),
     ],
 )
-def test_what_cannot_be_prepared_is_refused(name, board, why, tmp_path):
+def test_what_cannot_be_prepared_is_refused(
+    name: str, board: str, why: str, tmp_path: Path
+) -> None:
     with pytest.raises(SdkError, match=why) as caught:
-        made(name, board, tmp_path, prepared=True)
+        built_and_run(name, board, tmp_path, prepared=True)
     assert caught.value.hint == "build without --prepared"
 
 
 # ---- what it would save --------------------------------------------------------------
 
 
-def said_by_build(words, capsys):
+def said_by_build(
+    words: Sequence[str | Path], capsys: pytest.CaptureFixture[str]
+) -> tuple[str, dict[str, Any]]:
     assert cli.main(["build", *map(str, words), "--json", "saved.json"]) == 0
     answer = json.loads(Path("saved.json").read_text(encoding="utf-8"))
     return capsys.readouterr().out, answer
 
 
-def test_a_build_says_what_preparing_would_save(tmp_path, monkeypatch, capsys):
+def test_a_build_says_what_preparing_would_save(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
-    words = [path_of("int8_resnet8_small_m4"), "--board", M4]
+    words: list[str | Path] = [path_of("int8_resnet8_small_m4"), "--board", M4]
     said, loaded = said_by_build(words, capsys)
     assert " bytes less of code, " in said.split("--prepared: ")[1]
     told, prepared = said_by_build([*words, "--prepared"], capsys)
@@ -156,15 +176,19 @@ def test_a_build_says_what_preparing_would_save(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize(("name", "board"), [("op_rand", M4), ("op_add", "host")])
 def test_nothing_is_said_where_something_speaks_against_it(
-    name, board, tmp_path, monkeypatch, capsys
-):
+    name: str,
+    board: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     monkeypatch.chdir(tmp_path)
     said, answer = said_by_build([path_of(name), "--board", board], capsys)
     assert "would take" not in said
     assert answer["prepared_saves"] == {}
 
 
-# Its state has bytes that nobody wrote, where the stack has an address.
+# Its state has bytes that it does not write, where the stack has an address.
 GAPS = """\
 #include "ember/node.h"
 
@@ -203,7 +227,7 @@ EMBER_KERNEL(gaps, gaps_t);
 """
 
 
-def test_what_nobody_wrote_is_zero(tmp_path):
+def test_what_nobody_wrote_is_zero(tmp_path: Path) -> None:
     library = tmp_path / "kernels"
     library.mkdir()
     (library / "gaps.c").write_text(GAPS)

@@ -21,16 +21,16 @@ pytestmark = pytest.mark.qemu
 
 
 def tool(*words: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, ROOT / "tools" / "real_boards.py", *words]
+    command = [sys.executable, str(ROOT / "tools" / "real_boards.py"), *words]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
 def test_the_table_has_every_board_and_none_is_called_verified() -> None:
     listed = real_boards.real()
     page = real_boards.shown().splitlines()[2:]
-    assert [line.split("`")[1] for line in page] == [one.name for one in listed]
-    assert sum(one.verified == "datasheet" for one in listed) >= 12
-    assert not [one.name for one in listed if one.verified == "hardware"]
+    assert [line.split("`")[1] for line in page] == [board.name for board in listed]
+    assert sum(board.verified == "datasheet" for board in listed) >= 12
+    assert not [board.name for board in listed if board.verified == "hardware"]
     built = [line for line in page if "refused" not in line]
     assert len(built) >= 12
 
@@ -38,7 +38,9 @@ def test_the_table_has_every_board_and_none_is_called_verified() -> None:
 def some_boards() -> list[str]:
     """A board for each of a few cores, whose libraries other tests compile, too."""
     cores = ("cortex-m0", "cortex-m4")
-    by_core = {one.cpu: one.name for one in real_boards.real() if one.cpu in cores}
+    by_core = {
+        board.cpu: board.name for board in real_boards.real() if board.cpu in cores
+    }
     assert by_core.keys() == set(cores)
     return list(by_core.values())
 
@@ -49,7 +51,7 @@ def some_boards() -> list[str]:
 )
 def test_the_table_is_current(*, rest: bool) -> None:
     few = some_boards()
-    every = [one.name for one in real_boards.real()]
+    every = [board.name for board in real_boards.real()]
     names = [name for name in every if (name in few) != rest]
     assert len(names) >= (10 if rest else 2)
     done = tool("--check", *(word for name in names for word in ("--board", name)))
@@ -80,7 +82,8 @@ def test_what_qemu_has_runs(name: str, model: Path, tmp_path: Path) -> None:
     assert given is not None
     built = build(model, name, out=tmp_path)
     log = run.run(built, inputs.lay_out(built.methods[0], given.given), trace=False)
-    for found, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
+    for output, wanted in zip(log.arrays(), case.runs[0].outputs, strict=True):
+        assert isinstance(output, np.ndarray)
         assert isinstance(wanted, cases.CaseTensor)
-        np.testing.assert_allclose(found, wanted.array, rtol=case.rtol, atol=case.atol)
+        np.testing.assert_allclose(output, wanted.array, rtol=case.rtol, atol=case.atol)
     assert boards.load(name).verified == "qemu"

@@ -124,7 +124,9 @@ def test_an_image_that_comes_row_by_row(
         at = np.arange(32)[:, None] * (3 + frame) + np.arange(96) * 7
         image = at.astype(np.int8).reshape(1, 32, 32, 3).transpose(0, 3, 1, 2)
         log = run.run(whole, inputs.lay_out(whole.methods[0], [image]))
-        best.append("abcdefghijklmnopqrstuvwxyz{|}~"[int(np.argmax(log.arrays()[0]))])
+        scores = log.arrays()[0]
+        assert isinstance(scores, np.ndarray)
+        best.append("abcdefghijklmnopqrstuvwxyz{|}~"[int(np.argmax(scores))])
     options = Options(app=APPS / "feed.c", rows="fed", prepared=prepared)
     built = build(model, board, options=options)
     assert emulator.run(built.board, built.firmware).check("fed").text.split() == best

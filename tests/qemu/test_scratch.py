@@ -1,4 +1,4 @@
-"""What lies in scratch before a node runs does not matter: `ember debug` fills it."""
+"""What is in scratch before a node runs does not matter: `ember debug` fills it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of one's own and several models, in firmware that runs."""
+"""Your own kernels and several models, in firmware that runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ HOST = pytest.param("host", marks=pytest.mark.long)
 @pytest.mark.parametrize("board", [HOST, "mps2-an386"])
 def test_two_models_with_two_methods_each(board: str, tmp_path: Path) -> None:
     built = build_pair(board, tmp_path, Steering())
-    assert [one["model"] for one in built.selection["models"]] == ["smooth", "judge"]
+    assert [model["model"] for model in built.selection["models"]] == [
+        "smooth",
+        "judge",
+    ]
     image = (built.folder / "4-package" / "judge" / "model.pte").read_bytes()
     assert built.firmware.read_bytes().count(image) == 1
     check_pair(board, built)
@@ -85,13 +88,13 @@ def check_pair(board: str, built: Built) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("board", ["mps2-an386", M55])
 def test_an_operator_of_ones_own(board: str, tmp_path: Path) -> None:
-    own = ["--board", board, "--kernels", str(CUSTOM / "kernels")]
-    assert cli.main(["test", str(CUSTOM), *own]) == 0
+    words = ["--board", board, "--kernels", str(CUSTOM / "kernels")]
+    assert cli.main(["test", str(CUSTOM), *words]) == 0
     report = tmp_path / "run.json"
     place = ["--out", str(tmp_path / "build"), "--json", str(report)]
-    assert cli.main(["run", str(CUSTOM / "mul3"), *own, *place]) == 0
-    found = json.loads(report.read_text())
-    assert found["nodes"][0]["kernel"] == "mul3"
+    assert cli.main(["run", str(CUSTOM / "mul3"), *words, *place]) == 0
+    facts = json.loads(report.read_text())
+    assert facts["nodes"][0]["kernel"] == "mul3"
     sizes = json.loads((tmp_path / "build" / "5-firmware" / "size.json").read_text())
     assert sizes["footprint"]["operators"]["my_ops::mul3.out"]["code"] > 0
 
@@ -113,16 +116,22 @@ def test_only_kernels_that_are_called_are_linked(
     committed = PROGRAMS / f"model_{name}_small.bpte"
     model = committed if committed.exists() else exported(name)
     built = build(model, board, out=tmp_path)
-    chosen = {one for items in built.selection["operators"].values() for one in items}
+    chosen = {
+        kernel for items in built.selection["operators"].values() for kernel in items
+    }
     prefix = "ember_kernel_"
-    linked = {one.removeprefix(prefix) for one in symbols(built) if prefix in one}
+    linked = {
+        symbol.removeprefix(prefix) for symbol in symbols(built) if prefix in symbol
+    }
     assert linked == chosen
     # Nor anything else of a kernel's file, but the portable one of a variant.
-    every = {one for items in kernels.load().of_all_sets().values() for one in items}
+    every = {
+        kernel for items in kernels.load().of_all_sets().values() for kernel in items
+    }
     engines = {path.stem for path in (ROOT / "kernels" / "engine").rglob("*.c")}
-    of_variants = {one.rpartition("_")[0] for one in chosen}
+    of_variants = {kernel.rpartition("_")[0] for kernel in chosen}
     pieces = footprint.pieces(built.firmware.with_suffix(".map"))
-    files = {one.member.partition(".")[0] for one in pieces}
+    files = {piece.member.partition(".")[0] for piece in pieces}
     assert files & every <= chosen | of_variants | engines
 
 
@@ -169,8 +178,8 @@ def test_parts_of_the_runtime_that_are_linked(
 ) -> None:
     board = "mps2-an386"
     built = build(path_of(case), board, out=tmp_path)
-    found = symbols(built)
-    assert {part for part, name in PARTS.items() if name in found} == needed
+    linked = symbols(built)
+    assert {part for part, name in PARTS.items() if name in linked} == needed
     sentence = b"method: its arena is too small"
     assert sentence not in built.firmware.read_bytes()
     options = Options(messages=True)
@@ -182,14 +191,14 @@ def test_parts_of_the_runtime_that_are_linked(
 @pytest.mark.slow
 @pytest.mark.parametrize("board", ["mps2-an386", M55])
 def test_dtypes_that_are_not_used_are_not_linked(board: str, tmp_path: Path) -> None:
-    """add of float32 alone is far smaller than the kernel for every dtype."""
+    """add of only float32 is far smaller than the kernel for every dtype."""
     sizes = {}
     for name, pins in {"some": {}, "all": {"aten::add.out": "add"}}.items():
         options = Options(rules=Rules(pins=pins))
         case = path_of("op_add")
         built = build(case, board, out=tmp_path / name, options=options)
         sizes[name] = built.sizes["footprint"]["libraries"]["kernels"]["code"]
-        found = symbols(built)
+        linked = symbols(built)
         others = {"ember_f32_from_f16", "ember_elements_cast", "ember_promotion_add"}
-        assert others & found == (others if name == "all" else set())
+        assert others & linked == (others if name == "all" else set())
     assert sizes["some"] < 0.6 * sizes["all"]

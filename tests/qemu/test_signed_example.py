@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ def ember(*words: object) -> None:
 def configure(
     folder: Path, library: str, *more: str
 ) -> subprocess.CompletedProcess[str]:
-    words = ["cmake", "-G", "Ninja", "-S", EXAMPLE, "-B", folder / "build"]
+    words = ["cmake", "-G", "Ninja", "-S", str(EXAMPLE), "-B", str(folder / "build")]
     words += [f"-DCMAKE_TOOLCHAIN_FILE={ROOT / 'cmake/board.cmake'}"]
     words += ["-DEMBER_BOARD=host", f"-Dember_DIR={ROOT / 'cmake'}"]
     words += [f"-DMODEL={MODEL}", f"-DKEY={folder}", f"-DCRYPTO={library}", *more]
@@ -41,11 +41,24 @@ def configure(
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
+@dataclass(frozen=True)
+class Device:
+    """Starts the program in a folder; what it says."""
+
+    program: Path
+    key: Path  # signs its updates
+
+    def __call__(self, folder: Path) -> str:
+        done = subprocess.run(
+            [self.program], cwd=folder, capture_output=True, text=True, check=False
+        )
+        return done.stderr
+
+
 @pytest.fixture(scope="module", params=["OpenSSL", "sodium", "MbedTLS"])
 def device(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Callable[[Path], str]:
-    """Starts the device in a folder; what it says."""
+) -> Device:
     asked = subprocess.run(
         ["cc", "-E", "-x", "c", "-"],
         input=f"#include <{HEADERS[request.param]}>\n",
@@ -61,37 +74,25 @@ def device(
     ember("keygen", folder / "release.pem", *words)
     done = configure(folder, request.param)
     assert done.returncode == 0, done.stdout + done.stderr
-    words = ("cmake", "--build", folder / "build")
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    build = ("cmake", "--build", folder / "build")
+    done = subprocess.run(build, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
-    def start(here: Path) -> str:
-        done = subprocess.run(
-            [folder / "build" / "device"],
-            cwd=here,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        return done.stderr
-
-    start.key = folder / "release.pem"  # type: ignore[attr-defined]
-    return start
+    return Device(folder / "build" / "device", folder / "release.pem")
 
 
 def sign(
-    device: Callable[[Path], str],
+    device: Device,
     target: Path,
     version: int,
     *more: str,
     model: Path = MODEL,
 ) -> None:
-    key = device.key  # type: ignore[attr-defined]
-    words = ("--key", key, "--version", version, "--out", target)
+    words = ("--key", device.key, "--version", version, "--out", target)
     ember("sign", model, *words, *(more or ("--purpose", "digits")))
 
 
-def test_updates(device: Callable[[Path], str], tmp_path: Path) -> None:
+def test_updates(device: Device, tmp_path: Path) -> None:
     factory, update = tmp_path / "factory.signed", tmp_path / "update.signed"
     sign(device, factory, 4)
     assert device(tmp_path) == "runs version 4\n"
@@ -121,9 +122,7 @@ def test_updates(device: Callable[[Path], str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("case", ["special_ptd", "special_ptd_two_files"])
-def test_an_update_with_data_files(
-    device: Callable[[Path], str], case: str, tmp_path: Path
-) -> None:
+def test_an_update_with_data_files(device: Device, case: str, tmp_path: Path) -> None:
     sign(device, tmp_path / "factory.signed", 4)
     model = path_of(case)
     sign(device, tmp_path / "update.signed", 5, model=model)
@@ -141,9 +140,9 @@ def test_the_drivers_compile_for_their_board(tmp_path: Path) -> None:
     for name in ("slots", "flash_stm32f4"):
         words = ["arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-Os", "-std=c11"]
         words += ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror", "-c"]
-        words += [f"-I{ROOT / 'runtime_c/include'}", EXAMPLE / f"{name}.c", "-o"]
+        words += [f"-I{ROOT / 'runtime_c/include'}", str(EXAMPLE / f"{name}.c")]
         done = subprocess.run(
-            [*words, tmp_path / "o.o"],
+            [*words, "-o", tmp_path / "o.o"],
             env={**os.environ, "LC_ALL": "C"},
             capture_output=True,
             text=True,

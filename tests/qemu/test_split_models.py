@@ -50,24 +50,27 @@ def built_for(case: Path, board: str, out: Path, rules: str = "") -> Built:
 
 def check_outputs(built: Built, case: Path) -> run.RunLog:
     stated = cases.read(cases.Found(case.name, case))
-    one = inputs.of_case(case)
-    assert one is not None
-    log = run.run(built, inputs.lay_out(built.methods[0], one.given))
-    for made, want in zip(log.arrays(), stated.runs[0].outputs, strict=True):
+    first = inputs.of_case(case)
+    assert first is not None
+    log = run.run(built, inputs.lay_out(built.methods[0], first.given))
+    for output, want in zip(log.arrays(), stated.runs[0].outputs, strict=True):
+        assert isinstance(output, np.ndarray)
         assert isinstance(want, cases.CaseTensor)
-        np.testing.assert_allclose(made, want.array, stated.rtol, stated.atol)
+        np.testing.assert_allclose(output, want.array, stated.rtol, stated.atol)
     return log
 
 
 def planned(built: Built) -> dict[str, int]:
     """Bytes of activations by memory."""
-    regions = [one for one in built.plan["regions"] if one["role"] == "planned"]
-    assert len({one["memory"] for one in regions}) == len(regions)
-    return {one["memory"]: one["bytes"] for one in regions}
+    regions = [
+        region for region in built.plan["regions"] if region["role"] == "planned"
+    ]
+    assert len({region["memory"] for region in regions}) == len(regions)
+    return {region["memory"]: region["bytes"] for region in regions}
 
 
 def used(built: Built) -> dict[str, Any]:
-    return {one["name"]: one["used"] for one in built.plan["memories"]}
+    return {memory["name"]: memory["used"] for memory in built.plan["memories"]}
 
 
 def test_an505_splits_activations_over_32_k_and_4_m(
@@ -75,10 +78,10 @@ def test_an505_splits_activations_over_32_k_and_4_m(
 ) -> None:
     built = built_for(mobilenet, "mps2-an505", tmp_path)
     check_outputs(built, mobilenet)
-    found = planned(built)
-    assert set(found) == {"sram", "data"}
+    sizes = planned(built)
+    assert set(sizes) == {"sram", "data"}
     assert 28 * K < used(built)["sram"] <= 32 * K
-    assert found["data"] > 32 * K
+    assert sizes["data"] > 32 * K
     # A small part of the activations, and most of the accesses.
     traffic = built.plan["traffic"]["memories"]
     assert traffic["sram"]["accessed"] > traffic["data"]["accessed"]
@@ -119,10 +122,12 @@ def counted(built: Built, case: Path) -> dict[str, int]:
     result = emulator.run(
         built.board, built.firmware, ranges=[place for _, place in places]
     )
-    found: dict[str, int] = {}
-    for (role, _), one in zip(places, result.accesses, strict=True):
-        found[role] = found.get(role, 0) + one.read_bytes + one.written_bytes
-    return found
+    traffic: dict[str, int] = {}
+    for (role, _), accesses in zip(places, result.accesses, strict=True):
+        traffic[role] = (
+            traffic.get(role, 0) + accesses.read_bytes + accesses.written_bytes
+        )
+    return traffic
 
 
 @pytest.mark.parametrize("board", ["mps2-an505", "mps3-an547"])
@@ -130,14 +135,14 @@ def test_traffic_is_what_the_emulator_counts(
     mobilenet: Path, tmp_path: Path, board: str
 ) -> None:
     built = built_for(mobilenet, board, tmp_path)
-    found = counted(built, mobilenet)
+    traffic = counted(built, mobilenet)
     said = built.plan["traffic"]["classes"]
     tensors = said["activations"] + said["inputs"] + said["outputs"]
-    assert found["planned"] == pytest.approx(tensors, rel=0.25)
-    assert found["weights"] == pytest.approx(said["constants"], rel=0.25)
+    assert traffic["planned"] == pytest.approx(tensors, rel=0.25)
+    assert traffic["weights"] == pytest.approx(said["constants"], rel=0.25)
     # Rough, but small and hot in either case.
-    assert said["stack"] / 3 < found["stack"] < 3 * said["stack"]
-    assert said["arena"] / 3 < found["method"] < 3 * said["arena"]
+    assert said["stack"] / 3 < traffic["stack"] < 3 * said["stack"]
+    assert said["arena"] / 3 < traffic["method"] < 3 * said["arena"]
 
 
 def test_netduinoplus2_is_refused_with_the_bytes(

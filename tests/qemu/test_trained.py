@@ -32,12 +32,14 @@ trained = _loaded("trained", "__main__.py")
 
 def packages() -> dict[str, tuple[str, ...]]:
     """Of every model; the other files of the folder help them."""
-    found = {}
+    needed = {}
     for path in sorted((TOOL / "models").glob("*.py")):
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
-            if isinstance(node, ast.Assign) and "PACKAGES" in ast.unparse(node.targets):
-                found[path.stem] = ast.literal_eval(node.value)
-    return found
+            if not isinstance(node, ast.Assign):
+                continue
+            if any("PACKAGES" in ast.unparse(target) for target in node.targets):
+                needed[path.stem] = ast.literal_eval(node.value)
+    return needed
 
 
 def test_the_page_has_every_model_and_its_package() -> None:
@@ -46,7 +48,7 @@ def test_the_page_has_every_model_and_its_package() -> None:
     assert len(known) >= 12
     for name, needed in known.items():
         package, _, version = needed[0].partition("==")
-        (line,) = [one for one in lines if one.startswith(f"| `{name}` |")]
+        (line,) = [row for row in lines if row.startswith(f"| `{name}` |")]
         assert f"| {package} {version} |" in line
 
 
@@ -91,10 +93,12 @@ def test_a_network_runs_on_a_board(mode: str, tmp_path: Path) -> None:
 
 @pytest.mark.export
 def test_a_session_starts_with_the_state_of_the_start() -> None:
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
+    import torch
+
     measure = _loaded("measuring", "measure.py")
 
-    class Counter(torch.nn.Module):
+    class Counter(torch.nn.Module):  # type: ignore[misc] # PyTorch is Any
         def __init__(self) -> None:
             super().__init__()
             self.register_buffer("sum", torch.zeros(1))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
+from committed import array_of
 from committed_cases import path_of
 
 from ember import boards, cases
@@ -16,10 +19,10 @@ M55 = "mps3-an547"
 pytestmark = pytest.mark.qemu
 
 
-def bits(path, board: str) -> list[bytes]:
+def bits(path: Path, board: str) -> list[bytes]:
     """The outputs of all calls, of all cases at `path`, on a board."""
     return [
-        output.array.tobytes()
+        array_of(output).tobytes()
         for place in cases.find([path])
         for call in testing.outputs(cases.read(place), boards.load(board))[0]
         for output in call
@@ -30,7 +33,9 @@ def bits(path, board: str) -> list[bytes]:
 @pytest.mark.parametrize(
     "n", [1, 2, 4, 6, 8, 10, 12, 16, 20, 32, 36, 64, 96, 128, 240, 256, 480, 512]
 )
-def test_rows_of_all_lengths_have_the_same_bits(n: int, board: str, tmp_path) -> None:
+def test_rows_of_all_lengths_have_the_same_bits(
+    n: int, board: str, tmp_path: Path
+) -> None:
     random = np.random.default_rng(n)
     x = random.standard_normal((2, n)).astype(np.float32)
     x[1, ::3] = 0
@@ -44,7 +49,7 @@ def test_rows_of_all_lengths_have_the_same_bits(n: int, board: str, tmp_path) ->
 
 @pytest.mark.parametrize("board", ["host-mve", M55])
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 7, 257])
-def test_magnitudes_have_the_same_bits(n: int, board: str, tmp_path) -> None:
+def test_magnitudes_have_the_same_bits(n: int, board: str, tmp_path: Path) -> None:
     z = np.random.default_rng(n).standard_normal((n, 2)).astype(np.float32)
     result = (z.astype(np.float64) ** 2).sum(-1).astype(np.float32)
     schema = f"(Tensor z, {OUT}"

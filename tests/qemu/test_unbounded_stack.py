@@ -46,8 +46,8 @@ def test_what_the_hint_says_works(capsys: pytest.CaptureFixture[str]) -> None:
     said = refused(capsys, "run", CUSTOM / "mul3", *BOARD)
     assert "a function may call itself: times > times" in said
     assert "--stack BYTES, or `stack: BYTES` in ember.yaml" in said
-    words = ["run", CUSTOM / "mul3", *BOARD, "--stack", "2048", "--json", "run.json"]
-    assert ember(*words) == 0
+    words = [*BOARD, "--stack", "2048", "--json", "run.json"]
+    assert ember("run", CUSTOM / "mul3", *words) == 0
     log = json.loads(Path("run.json").read_text())
     assert log["nodes"][0]["kernel"] == "mul3"
     assert log["nodes"][0]["instructions"] > 0  # its twin with marks ran as well

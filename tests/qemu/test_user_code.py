@@ -263,9 +263,9 @@ def test_wrong_files_of_the_command_line(
     edited("copy.c", '"hex.h"', '"src/hex.h"')
     words = [word for name in app for word in ("--app", name)]
     assert ember("build", ADD, "--board", "host", *words) == 1
-    found = capsys.readouterr().err
-    assert said in found
-    assert "bug in Ember" not in found
+    error = capsys.readouterr().err
+    assert said in error
+    assert "bug in Ember" not in error
 
 
 def test_a_project_without_an_application_is_as_before() -> None:

@@ -35,7 +35,7 @@ def programs(
     words += ["--no-build-isolation", "-w", str(wheels), str(ROOT)]
     subprocess.run(words, check=True)
     (wheel,) = wheels.iterdir()
-    install = [sys.executable, "-m", "pip", "--python", folder, "install", "-q"]
+    install = [sys.executable, "-m", "pip", "--python", str(folder), "install", "-q"]
     install += ["--no-deps", "--no-index", "--force-reinstall"]
     subprocess.run([*install, wheel], check=True)
     return folder / "bin"
@@ -77,7 +77,7 @@ def test_from_new_to_run(programs: Path, tmp_path: Path) -> None:
     shell("cmake --build reader/build")
     lines = shell("ctest --test-dir reader/build -V").splitlines()
     at = lines.index("1: executed")
-    assert [one.removeprefix("1: ") for one in lines[at + 1 : at + 6]] == SCORES
+    assert [line.removeprefix("1: ") for line in lines[at + 1 : at + 6]] == SCORES
     cache = (tmp_path / "reader/build/CMakeCache.txt").read_text()
     assert re.search(rf"^ember_DIR:\w+={re.escape(str(package))}$", cache, re.M)
 

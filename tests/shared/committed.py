@@ -10,7 +10,8 @@ import pytest
 from committed_cases import path_of
 
 from ember import boards, cases
-from ember.cases import picked
+from ember.cases import CaseTensor, picked
+from ember.files.tensors import Array
 from ember.program import Program
 from ember.run import testing
 from ember.run.testing import Outcome
@@ -29,6 +30,12 @@ def copied(name: str, to: Path) -> Path:
     for data in place.glob("*.ptd"):
         shutil.copy(data, to)
     return case_tables.folder_of(cases.read(cases.Found(name, place)), to)
+
+
+def array_of(output: object) -> Array:
+    """An output of a case that is a tensor."""
+    assert isinstance(output, CaseTensor)
+    return output.array
 
 
 def run(
