@@ -48,22 +48,22 @@ def assert_same(mine: Program, theirs: Any) -> None:
         assert list(method.inputs) == list(plan.inputs)
         assert list(method.outputs) == list(plan.outputs)
         assert list(method.planned_sizes) == list(plan.non_const_buffer_sizes)
-        assert [(one.name, one.overload) for one in method.operators] == [
-            (one.name, one.overload) for one in plan.operators
-        ]
-        assert [one.id for one in method.delegates] == [
-            one.id for one in plan.delegates
+        assert [
+            (operator.name, operator.overload) for operator in method.operators
+        ] == [(operator.name, operator.overload) for operator in plan.operators]
+        assert [delegate.id for delegate in method.delegates] == [
+            delegate.id for delegate in plan.delegates
         ]
         for value, theirs_value in zip(method.values, plan.values, strict=True):
             assert type(value).__name__ == type(theirs_value.val).__name__
             if isinstance(value, Tensor):
                 assert_same_tensor(value, theirs_value.val)
-        for one, other in zip(
+        for instruction, other in zip(
             method.instructions, plan.chains[0].instructions, strict=True
         ):
-            assert type(one).__name__ == type(other.instr_args).__name__
+            assert type(instruction).__name__ == type(other.instr_args).__name__
             args = getattr(other.instr_args, "args", None)
-            assert list(getattr(one, "args", ())) == list(args or ())
+            assert list(getattr(instruction, "args", ())) == list(args or ())
 
 
 def test_reading(program_file: Path) -> None:
@@ -78,17 +78,17 @@ def test_writing(program_file: Path) -> None:
 
 def _inputs(method: program.Method) -> tuple[Any, ...]:
     torch.manual_seed(0)
-    found = []
+    inputs = []
     for value in method.input_values:
         assert isinstance(value, Tensor)
         dtype = getattr(torch, value.dtype.label)
         random = torch.rand(value.sizes).mul(3).to(dtype)
-        found.append(
+        inputs.append(
             random.permute(value.dim_order)
             .contiguous()
             .permute(tuple(np.argsort(value.dim_order)) if value.sizes else ())
         )
-    return tuple(found)
+    return tuple(inputs)
 
 
 RUNS = sorted((Path(__file__).parent / "data").glob("*.pte"))
@@ -112,8 +112,8 @@ def test_same_outputs(path: Path, options: dict[str, Any]) -> None:
         for data in (original, again):
             module = runtime._load_for_executorch_from_buffer(data)
             results.append(module.run_method(method.name, inputs))
-        for one, other in zip(*results, strict=True):
-            assert torch.equal(one, other)
+        for expected, other in zip(*results, strict=True):
+            assert torch.equal(expected, other)
 
 
 def test_copied_constants(data: Path) -> None:
@@ -129,11 +129,13 @@ def test_copied_constants(data: Path) -> None:
     assert not copied.used_constants()
     inputs = _inputs(method)
     results = [
-        runtime._load_for_executorch_from_buffer(one).run_method(method.name, inputs)
-        for one in (program.write(original), program.write(copied))
+        runtime._load_for_executorch_from_buffer(content).run_method(
+            method.name, inputs
+        )
+        for content in (program.write(original), program.write(copied))
     ]
-    for one, other in zip(*results, strict=True):
-        assert torch.equal(one, other)
+    for expected, other in zip(*results, strict=True):
+        assert torch.equal(expected, other)
 
 
 def test_external_data(data: Path, tmp_path: Path) -> None:

@@ -4,6 +4,9 @@ The exporter gives every node a TensorSpec; a view that it leaves out has one th
 its base. Which value became of a spec is read from the exporter while it writes.
 """
 
+# Modules of PyTorch are Any for mypy.
+# mypy: allow-subclassing-any
+
 from __future__ import annotations
 
 from collections.abc import Iterator
@@ -65,13 +68,13 @@ def modules() -> dict[str, tuple[Any, tuple[Any, ...]]]:
         *(nn.Conv2d(1, 4, 3), nn.ReLU(), nn.AvgPool2d(2), nn.Flatten()),
         *(nn.Linear(36, 10), nn.Unflatten(1, (2, 5)), nn.Softmax(-1)),
     )
-    one = torch.randn
+    randn = torch.randn
     return {
-        "attention": (nn.Sequential(Attention(), Attention()), (one(8, 16),)),
-        "recurrent": (Recurrent(), (one(20),)),
-        "cache": (Cache(), (one(1, 4), torch.tensor([3]))),
-        "views": (Views(), (one(6, 4),)),
-        "convolutions": (convolutions, (one(1, 1, 8, 8),)),
+        "attention": (nn.Sequential(Attention(), Attention()), (randn(8, 16),)),
+        "recurrent": (Recurrent(), (randn(20),)),
+        "cache": (Cache(), (randn(1, 4), torch.tensor([3]))),
+        "views": (Views(), (randn(6, 4),)),
+        "convolutions": (convolutions, (randn(1, 1, 8, 8),)),
     }
 
 
@@ -95,15 +98,15 @@ class Truth:
         edge = to_edge(
             exported, compile_config=EdgeCompileConfig(_check_ir_validity=False)
         )
-        made = edge.to_executorch()
-        self.content = bytes(made.buffer)
+        manager = edge.to_executorch()
+        self.content = bytes(manager.buffer)
         self.ids = states[-1].spec2id_dict
-        signature = made.exported_program().graph_signature
+        signature = manager.exported_program().graph_signature
         mutable = set(signature.buffers_to_mutate.values())
         names = signature.inputs_to_buffers
         self.mutable = {
             self.ids[node.meta["spec"]]
-            for node in made.exported_program().graph.nodes
+            for node in manager.exported_program().graph.nodes
             if node.op == "placeholder" and names.get(node.name) in mutable
         }
 
@@ -130,14 +133,14 @@ def test_views_and_state_are_those_of_the_exporter(
     pytest.importorskip("executorch.exir")
     truth = Truth(*modules()[name], monkeypatch)
     (method,) = program.parse(truth.content).methods
-    found = lifetimes.of(method, kernels.load()).storages
-    storages = {value: one for one in found for value in one.values}
+    every_storage = lifetimes.of(method, kernels.load()).storages
+    storages = {value: storage for storage in every_storage for value in storage.values}
     roots = {value: root for value, root in truth.planned() if value in storages}
     assert len(truth.mutable) == (2 if name == "cache" else 0)
     assert any(value != root for value, root in roots.items()) or name == "cache"
-    for one in found:
-        assert len({roots[value] for value in one.values if value in roots}) == 1
-        assert one.is_state is bool(truth.mutable & one.values.keys())
+    for storage in every_storage:
+        assert len({roots[value] for value in storage.values if value in roots}) == 1
+        assert storage.is_state is bool(truth.mutable & storage.values.keys())
     for value, root in roots.items():
         if root in storages:
             assert storages[value] is storages[root]

@@ -1,4 +1,4 @@
-"""What `ember plan` answers when a model does not fit, or is not known to."""
+"""What `ember plan` answers when a model does not fit, or when that is unknown."""
 
 from __future__ import annotations
 
@@ -38,43 +38,43 @@ def ask(name: str, ram: int, options: Options | None = None) -> dict[str, Any]:
 def test_too_big_says_by_how_much_and_what_makes_the_peak() -> None:
     room = 16 * K
     whole = Options(rows="off")  # by rows it needs less
-    found = ask("model_resnet8_small", room, whole)
-    assert (found["fits"], found["resolved"], found["linked"]) == (False, True, True)
-    (short,) = found["shortages"]
+    answer = ask("model_resnet8_small", room, whole)
+    assert (answer["fits"], answer["resolved"], answer["linked"]) == (False, True, True)
+    (short,) = answer["shortages"]
     assert short["purpose"] == "planned memory 1 of forward"
-    assert found["over"] == short["over"] == short["needed"] - room
+    assert answer["over"] == short["over"] == short["needed"] - room
     enough = ask("model_resnet8_small", room + short["over"], whole)
     assert enough["fits"]
     assert not ask("model_resnet8_small", room + short["over"] - 16, whole)["fits"]
-    (method,) = found["methods"]
+    (method,) = answer["methods"]
     (memory,) = method["memories"]
     peak = memory["peak"]
     assert peak["bytes"] == memory["bytes"] == short["pieces"][short["purpose"]]
-    assert sum(one["bytes"] for one in peak["tensors"]) == peak["bytes"]
-    assert all("aten::" in one["name"] for one in peak["tensors"])
-    assert found["int8"]["activations"] == peak["bytes"] // 4
-    assert "mps2-an385" in found["boards_that_fit"]
+    assert sum(tensor["bytes"] for tensor in peak["tensors"]) == peak["bytes"]
+    assert all("aten::" in tensor["name"] for tensor in peak["tensors"])
+    assert answer["int8"]["activations"] == peak["bytes"] // 4
+    assert "mps2-an385" in answer["boards_that_fit"]
 
 
 @pytest.mark.slow
 @pytest.mark.broad
 def test_what_helps_was_tried() -> None:
     folded = ask("model_encoder_small", 512 * K)
-    few = tuple(one for one in passes.DEFAULT if one not in ("fold", "in_place"))
+    few = tuple(name for name in passes.DEFAULT if name not in ("fold", "in_place"))
     plain = ask("model_encoder_small", 512 * K, Options(passes=few))
     need = folded["activations"]["planned"]
     assert need < plain["activations"]["planned"]
     (short,) = ask("model_encoder_small", 2 * K)["shortages"]
     room = short["needed"]
     assert ask("model_encoder_small", room)["fits"]
-    found = ask("model_encoder_small", room, Options(passes=few))
-    assert not found["fits"]
-    helps = {one["change"]: one for one in found["helps"]}
+    answer = ask("model_encoder_small", room, Options(passes=few))
+    assert not answer["fits"]
+    helps = {remedy["change"]: remedy for remedy in answer["helps"]}
     assert next(iter(helps)) == "--prepared"
     every = helps["the passes fold, in_place"]
     assert (every["fits"], every["over"]) == (True, 0)
     assert "the pass fold" in helps
-    assert all(one["over"] < found["over"] for one in helps.values())
+    assert all(remedy["over"] < answer["over"] for remedy in helps.values())
 
 
 def test_a_model_without_kernels_is_planned_as_far_as_is_known(
@@ -89,11 +89,11 @@ def test_a_model_without_kernels_is_planned_as_far_as_is_known(
     words = ["plan", str(file), "--board", "mps2-an386"]
     page = tmp_path / "page.html"
     assert cli.main([*words, "--html", str(page), "--json", "-"]) == 1
-    found = json.loads(capsys.readouterr().out)
-    assert (found["fits"], found["resolved"]) == (True, False)
-    assert "my::own.out" in found["reason"]
-    used = {one["name"]: one["used"] for one in found["memories"]}
-    assert found["assumed"]["stack"] == linker.DEFAULT_STACK
+    answer = json.loads(capsys.readouterr().out)
+    assert (answer["fits"], answer["resolved"]) == (True, False)
+    assert "my::own.out" in answer["reason"]
+    used = {memory["name"]: memory["used"] for memory in answer["memories"]}
+    assert answer["assumed"]["stack"] == linker.DEFAULT_STACK
     assert sum(used.values()) >= linker.DEFAULT_STACK + method.planned_bytes
     assert "my::own.out" in page.read_text()
     assert cli.main(words) == 1
@@ -107,18 +107,18 @@ def test_an_operator_without_a_kernel_for_the_call_is_planned_anew(
     read = committed.program_of("model_mlp_small")
     (method,) = read.methods
     values = tuple(
-        replace(one, dtype=DType.BITS16)
-        if isinstance(one, program.Tensor) and index in method.outputs
-        else one
-        for index, one in enumerate(method.values)
+        replace(value, dtype=DType.BITS16)
+        if isinstance(value, program.Tensor) and index in method.outputs
+        else value
+        for index, value in enumerate(method.values)
     )
     sizes = (0, method.planned_sizes[1] + 64)
     wide = replace(method, values=values, planned_sizes=sizes)
     file = tmp_path / "odd.pte"
     file.write_bytes(program.write(replace(read, methods=(wide,))))
-    found = answers.of([file], small(64 * K), Options())
-    assert (found["fits"], found["resolved"]) == (True, False)
-    assert found["methods"][0]["tensors"] != []
+    answer = answers.of([file], small(64 * K), Options())
+    assert (answer["fits"], answer["resolved"]) == (True, False)
+    assert answer["methods"][0]["tensors"] != []
 
 
 def test_the_refusal_is_readable(capsys: pytest.CaptureFixture[str]) -> None:

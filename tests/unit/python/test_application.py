@@ -38,7 +38,7 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program of this computer that somebody else compiled."""
+    """A program for the host that somebody else compiled."""
     compiled = tmp_path / "program.elf"
     (tmp_path / "program.c").write_text(PROGRAM)
     subprocess.run(["cc", "-o", compiled, tmp_path / "program.c"], check=True)
@@ -72,15 +72,15 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str | Path) -> str:
 
 
 def test_an_application_hears_and_answers(data: Path) -> None:
-    words = [data / "add.pte", "--app", TALK, "--board", "host"]
+    words: list[str | Path] = [data / "add.pte", "--app", TALK, "--board", "host"]
     said = "0 0 9\r\n-1 4.5 .25 1\n3\n"  # the last line without an empty one: the end
     answers = "numbers? 2\nnumbers? 1\nnumbers? 0\nnumbers? "
     assert talk(*words, said=said) == (0, answers, "")
 
 
 def test_an_elf_hears_and_answers(program: Path) -> None:
-    found = talk(program, "--board", "host", said="banana\n")
-    assert found == (7, "ready\nbAnAnA\n", "")
+    result = talk(program, "--board", "host", said="banana\n")
+    assert result == (7, "ready\nbAnAnA\n", "")
 
 
 def test_json_leaves_the_standard_output_alone(program: Path) -> None:
@@ -182,7 +182,8 @@ def test_options_that_nothing_reads(
     said = refused(capsys, program, "--board", "host", "--stack", "4096")
     assert "--stack is for models" in said
     shutil.copy(TALK, "app.c")
-    words = [data / "add.pte", "--app", "app.c", "--board", "host", "--input", "1"]
-    assert "--input is for Ember's main()" in refused(capsys, *words)
+    words = ["--app", "app.c", "--board", "host", "--input", "1"]
+    said = refused(capsys, data / "add.pte", *words)
+    assert "--input is for Ember's main()" in said
     said = refused(capsys, program, "--app", "app.c", "--board", "host")
     assert "program.elf" in said

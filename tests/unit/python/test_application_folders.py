@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import subprocess
 import sys
 import time
@@ -61,7 +63,7 @@ def test_a_committed_application_stays_small(name: str) -> None:
 
 
 def test_a_row_is_what_the_evaluation_says(tmp_path: Path) -> None:
-    folder = says(applications.json.dumps(FACTS), tmp_path)
+    folder = says(json.dumps(FACTS), tmp_path)
     assert applications.names(folder) == ["one"]
     assert applications.boards_of("one", folder) == ("host", "mps2-an386")
     row = applications.evaluate("one", "host", folder)
@@ -69,7 +71,7 @@ def test_a_row_is_what_the_evaluation_says(tmp_path: Path) -> None:
 
 
 def test_a_broken_promise_keeps_its_figures(tmp_path: Path) -> None:
-    folder = says(applications.json.dumps(FACTS), tmp_path, "too much RAM", 1)
+    folder = says(json.dumps(FACTS), tmp_path, "too much RAM", 1)
     row = applications.evaluate("one", "host", folder)
     assert row.facts == FACTS
     assert row.failure == "too much RAM"
@@ -82,8 +84,8 @@ def test_a_broken_promise_keeps_its_figures(tmp_path: Path) -> None:
         ("hello", "", 0, "no line of JSON"),
         ("[1]", "", 0, "not an object"),
         ("{}", "", 0, "no valid application, board, accuracy"),
-        (applications.json.dumps(FACTS | {"cycles": "7"}), "", 0, "no valid cycles"),
-        (applications.json.dumps(FACTS | {"ram": None}), "", 0, "no valid ram"),
+        (json.dumps(FACTS | {"cycles": "7"}), "", 0, "no valid cycles"),
+        (json.dumps(FACTS | {"ram": None}), "", 0, "no valid ram"),
     ],
 )
 def test_what_fails_is_told(
@@ -109,7 +111,7 @@ def test_an_unknown_application_is_named() -> None:
 def test_training_without_pytorch_says_where_it_is(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(applications.importlib.util, "find_spec", lambda _: None)
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: None)
     assert applications.main(["--train"]) == 1
     assert "PYTORCH=" in capsys.readouterr().err
 

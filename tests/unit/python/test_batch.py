@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ember import cases, paths
+from ember import cases, paths, program
 from ember.cases import CaseTensor, Run, batch, inputs
 from ember.errors import SdkError
 from ember.files import tensors
@@ -24,14 +24,14 @@ def header() -> str:
     return (paths.runtime() / "app" / "batch.h").read_text()
 
 
-def made(data: Path, name: str, inputs: tuple[cases.Value, ...]) -> cases.Case:
+def case_of(data: Path, name: str, inputs: tuple[cases.Value, ...]) -> cases.Case:
     content = (data / name).read_bytes()
     return cases.Case(
         name=name,
         path=data,
         content=content,
         bundled=False,
-        program=cases.program.parse(content),
+        program=program.parse(content),
         data=(b"d" * 5,),
         runs=(Run("forward", inputs, ()),),
         rtol=0.0,
@@ -47,9 +47,9 @@ def result(index: int, status: int = 0, message: str = "") -> bytes:
     return struct.pack("<II", 6, len(body) + len(text)) + body + text
 
 
-def output(index: int, run: int, *found: inputs.Value) -> bytes:
+def output(index: int, run: int, *values: inputs.Value) -> bytes:
     body = struct.pack("<IIiI", index, run, 0, 0)
-    return struct.pack("<II", 5, len(body)) + body + inputs.to_bytes(found)
+    return struct.pack("<II", 5, len(body)) + body + inputs.to_bytes(values)
 
 
 HELLO = struct.pack("<IIIIQ", 1, 16, batch.VERSION, 4, 1000)
@@ -72,7 +72,7 @@ def test_the_version_is_that_of_the_header() -> None:
 
 def test_a_program_starts_at_a_multiple_of_16(data: Path) -> None:
     x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
-    case = made(data, "add.pte", (x, x))
+    case = case_of(data, "add.pte", (x, x))
     body = batch.record(case, 5)[8:]
     assert body.index(case.content) % 16 == 0
     assert body.index(b"ddddd") % 16 == 0
@@ -81,24 +81,23 @@ def test_a_program_starts_at_a_multiple_of_16(data: Path) -> None:
 
 def test_the_record_of_a_run_says_that_states_start_again(data: Path) -> None:
     x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
-    case = made(data, "add.pte", (x, x))
+    case = case_of(data, "add.pte", (x, x))
     again = replace(case, runs=tuple(replace(run, reset=True) for run in case.runs))
-    one, other = (batch.parts(item, 0)[-1] for item in (case, again))
+    first, other = (batch.parts(item, 0)[-1] for item in (case, again))
     at = 8 + 24  # behind the head, two indices and two tolerances
-    assert one[at : at + 4] == bytes(4)
+    assert first[at : at + 4] == bytes(4)
     assert other[at : at + 4] == b"\1\0\0\0"
-    assert one[:at] == other[:at] and one[at + 4 :] == other[at + 4 :]
+    assert first[:at] == other[:at] and first[at + 4 :] == other[at + 4 :]
 
 
 def test_a_linked_case_leaves_its_program_out(data: Path) -> None:
     x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
-    case = made(data, "add.pte", (x, x))
+    case = case_of(data, "add.pte", (x, x))
     assert case.content[:64] not in batch.record(case, 0, linked=0)
 
 
 def test_inputs_are_laid_out_in_the_declared_dim_order(data: Path) -> None:
-    program = cases.program.read(data / "conv.pte")
-    (declared,) = program.methods[0].input_tensors
+    (declared,) = program.read(data / "conv.pte").methods[0].input_tensors
     assert declared.dim_order != tensors.contiguous(4)
     array = np.arange(np.prod(declared.sizes), dtype="float32")
     given = CaseTensor(DType.FLOAT32, array.reshape(declared.sizes))
@@ -109,7 +108,7 @@ def test_inputs_are_laid_out_in_the_declared_dim_order(data: Path) -> None:
 
 
 def test_an_int_for_a_float_becomes_one() -> None:
-    laid = batch.lay_out(cases.program.Double(1.0), 3)
+    laid = batch.lay_out(program.Double(1.0), 3)
     assert type(laid) is float
 
 
@@ -147,7 +146,7 @@ def test_another_version_is_refused() -> None:
         batch.answer(struct.pack("<IIIIQ", 1, 16, 9, 4, 1000))
 
 
-# ---- a runner that is no friend ------------------------------------------------------
+# ---- a hostile runner ----------------------------------------------------------------
 
 
 def tensor(dtype: int, rank: int, size: int, sizes: tuple[int, ...]) -> bytes:
@@ -181,7 +180,7 @@ def test_a_short_record() -> None:
 def test_any_answers_are_a_result_or_a_sentence(data: Path) -> None:
     """Mutations of a right stream, each field with numbers that hurt."""
     x = CaseTensor(DType.FLOAT32, np.zeros((2, 3), "float32"))
-    case = made(data, "add.pte", (x, x))
+    case = case_of(data, "add.pte", (x, x))
     value = inputs.TensorValue(DType.FLOAT32, (2, 3), bytes(24))
     right = HELLO + output(0, 0, value) + result(0) + END
     chance = random.Random(7)
@@ -192,8 +191,8 @@ def test_any_answers_are_a_result_or_a_sentence(data: Path) -> None:
             worst = chance.choice([0, 1, 2, 7, 255, 2**31 - 1, 2**31, 2**32 - 1])
             struct.pack_into("<I", stream, at, worst)
         with contextlib.suppress(SdkError):
-            for one in testing._answer([case], bytes(stream)).results:
-                for run in one.outputs:
+            for answer in testing._answer([case], bytes(stream)).results:
+                for run in answer.outputs:
                     verdicts.outputs(case, run)
-                if one.status != batch.OK:
-                    verdicts.failure(case, one)
+                if answer.status != batch.OK:
+                    verdicts.failure(case, answer)

@@ -1,6 +1,7 @@
 """What a chip's boot ROM reads before the code: `boot:` of a board."""
 
 import struct
+from pathlib import Path
 
 import pytest
 import yaml
@@ -17,13 +18,13 @@ MODEL = paths.root() / "tests" / "unit" / "python" / "data" / "add.pte"
 PARTS = ("flash_configuration", "image_vector_table", "boot_data")
 
 
-def described(folder, **keys):
+def described(folder: Path, **keys: object) -> Path:
     path = folder / "mine.yaml"
     path.write_text(yaml.safe_dump({"name": "mine", "chip": "mimxrt1062", **keys}))
     return path
 
 
-def with_files(folder, **sizes):
+def with_files(folder: Path, **sizes: int) -> Path:
     parts = {}
     for name, size in sizes.items():
         (folder / f"{name}.bin").write_bytes(bytes([len(name)]) * size)
@@ -31,13 +32,15 @@ def with_files(folder, **sizes):
     return described(folder, boot={"parts": parts})
 
 
-def refused(path):
+def refused(path: Path) -> str:
     with pytest.raises(SdkError) as error:
         boards.read(path)
     return error.value.what
 
 
-def test_flashing_without_a_header_is_refused_before_a_build(tmp_path, capsys):
+def test_flashing_without_a_header_is_refused_before_a_build(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = described(tmp_path)
     assert cli.main(["flash", str(MODEL), "--board", str(path), "--dry-run"]) == 1
     said = capsys.readouterr().err
@@ -46,7 +49,7 @@ def test_flashing_without_a_header_is_refused_before_a_build(tmp_path, capsys):
     assert "`boot: parts:`" in said
 
 
-def test_what_is_missing_shrinks(tmp_path):
+def test_what_is_missing_shrinks(tmp_path: Path) -> None:
     bare = {name: {"made": None} for name in PARTS[1:]}
     board = boards.read(described(tmp_path, boot={"parts": bare}))
     assert len(board.boot.missing) == 3
@@ -61,28 +64,32 @@ def test_what_is_missing_shrinks(tmp_path):
     assert "ORIGIN(flash) + 0x2000" in linker.script(board)
 
 
-def test_a_plan_counts_what_is_kept_for_a_header(tmp_path):
+def test_a_plan_counts_what_is_kept_for_a_header(tmp_path: Path) -> None:
     board = boards.read(described(tmp_path))
     header = board.boot.code
     assert header > 0
     answer = answers.of([MODEL], board, Options())
     assert answer["linked"]
-    pieces = {one["name"]: one["bytes"] for one in answer["sections"]}
+    pieces = {section["name"]: section["bytes"] for section in answer["sections"]}
     assert pieces["boot header"] == header
-    (flash,) = (one for one in answer["memories"] if one["name"] == "flash")
-    in_flash = [one for one in answer["sections"] if one["memory"] == "flash"]
-    assert flash["used"] >= sum(one["bytes"] for one in in_flash)
+    (flash,) = (memory for memory in answer["memories"] if memory["name"] == "flash")
+    in_flash = [
+        section for section in answer["sections"] if section["memory"] == "flash"
+    ]
+    assert flash["used"] >= sum(section["bytes"] for section in in_flash)
     plain = board.model_copy(update={"boot": boot.Boot()})
     assert room.guessed(board)["flash"] == room.guessed(plain)["flash"] + header
 
 
-def test_a_package_without_a_header_says_so(tmp_path, capsys):
+def test_a_package_without_a_header_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     words = ["pack", str(MODEL), "--board", str(described(tmp_path))]
     assert cli.main([*words, "--out", str(tmp_path / "package")]) == 0
     assert "note: mine cannot boot" in capsys.readouterr().err
 
 
-def test_files_lie_in_front_of_the_code(tmp_path):
+def test_files_lie_in_front_of_the_code(tmp_path: Path) -> None:
     board = boards.read(
         with_files(
             tmp_path, flash_configuration=100, image_vector_table=32, boot_data=12
@@ -97,11 +104,11 @@ def test_files_lie_in_front_of_the_code(tmp_path):
     assert text.index(".ember_boot0 ORIGIN(flash) + 0x0") < text.index(".ember_vectors")
 
 
-def test_a_header_of_one_piece(tmp_path):
+def test_a_header_of_one_piece(tmp_path: Path) -> None:
     (tmp_path / "all.bin").write_bytes(bytes(range(256)) * 32)
     board = boards.read(described(tmp_path, boot={"file": "all.bin"}))
     assert board.boot.missing == []
-    assert [(one.at, len(one.data)) for one in board.boot_blocks] == [(0, 0x2000)]
+    assert [(block.at, len(block.data)) for block in board.boot_blocks] == [(0, 0x2000)]
     again = boards.Board.model_validate(board.model_dump())
     assert again == board
     (tmp_path / "all.bin").write_bytes(bytes(0x2004))
@@ -110,7 +117,7 @@ def test_a_header_of_one_piece(tmp_path):
     )
 
 
-def test_the_stage_of_the_pico_is_made(tmp_path):
+def test_the_stage_of_the_pico_is_made(tmp_path: Path) -> None:
     pico = boards.load("rpi-pico")
     assert (pico.boot.made, pico.boot.missing) == ("rp2040", [])
     (tmp_path / "stage.bin").write_bytes(bytes(100))
@@ -128,7 +135,7 @@ def test_the_stage_of_the_pico_is_made(tmp_path):
     assert "that end in a valid checksum" in refused(path)
 
 
-def test_the_sum_is_the_published_one():
+def test_the_sum_is_the_published_one() -> None:
     check = boot.crc32_mpeg2(b"123456789")
     assert struct.unpack("<I", check) == (0x0376E6E7,)
 
@@ -136,11 +143,11 @@ def test_the_sum_is_the_published_one():
 EVK = "mimxrt1060-evk"
 
 
-def made_by_ember(board):
+def made_by_ember(board: boards.Board) -> dict[int, bytes]:
     return {block.at: block.data for block in board.boot_blocks}
 
 
-def test_the_flash_configuration_has_the_layout_of_the_manual():
+def test_the_flash_configuration_has_the_layout_of_the_manual() -> None:
     block = made_by_ember(boards.load(EVK))[0]
     assert len(block) == 512
     assert block[:4] == b"FCFB"
@@ -157,11 +164,12 @@ def test_the_flash_configuration_has_the_layout_of_the_manual():
     assert not any(block[at] for at in range(512) if at not in said)
 
 
-def word(data, at):
-    return struct.unpack_from("<I", data, at)[0]
+def word(data: bytes, at: int) -> int:
+    number: int = struct.unpack_from("<I", data, at)[0]
+    return number
 
 
-def test_the_vector_table_and_boot_data_point_at_the_image():
+def test_the_vector_table_and_boot_data_point_at_the_image() -> None:
     blocks = made_by_ember(boards.load(EVK))
     header, *words = struct.unpack("<8I", blocks[0x1000])
     assert header == 0x412000D1  # tag D1, 32 bytes, version 4.1
@@ -171,14 +179,14 @@ def test_the_vector_table_and_boot_data_point_at_the_image():
     assert struct.unpack("<3I", blocks[0x1020]) == (0x60000000, 8 << 20, 0)
 
 
-def test_a_header_follows_the_fields_of_the_board(tmp_path):
+def test_a_header_follows_the_fields_of_the_board(tmp_path: Path) -> None:
     quad = {"clock": "100MHz", "dqs_pad": True, "command": 0xEB}
     quad |= {"address_lines": 4, "lines": 4, "dummy_cycles": 6}
-    made = {"made": "imxrt-flash-configuration", "flexspi": quad}
+    configuration = {"made": "imxrt-flash-configuration", "flexspi": quad}
     chip = boards.read(described(tmp_path))
     flash = {"name": "flash", "base": 0x60010000, "size": "4M"}
-    rest = [{"name": one.name} for one in chip.memories[1:]]
-    keys = {"boot": {"parts": {PARTS[0]: made}}, "memories": [flash, *rest]}
+    rest = [{"name": memory.name} for memory in chip.memories[1:]]
+    keys = {"boot": {"parts": {PARTS[0]: configuration}}, "memories": [flash, *rest]}
     blocks = made_by_ember(boards.read(described(tmp_path, **keys)))
     assert blocks[0][0x80:0x8A].hex() == "eb04180a063204260000"
     assert (blocks[0][0x0C], blocks[0][0x45], blocks[0][0x46]) == (1, 4, 6)
@@ -187,7 +195,7 @@ def test_a_header_follows_the_fields_of_the_board(tmp_path):
     assert struct.unpack("<3I", blocks[0x1020]) == (0x60010000, 4 << 20, 0)
 
 
-def test_what_is_kept_or_given_is_not_made(tmp_path):
+def test_what_is_kept_or_given_is_not_made(tmp_path: Path) -> None:
     (tmp_path / "ivt.bin").write_bytes(b"mine")
     parts = {PARTS[1]: {"file": "ivt.bin"}, PARTS[2]: {"kept": True}}
     keys = {"chip": "mimxrt1062", "boot": {"parts": parts}}
@@ -206,12 +214,14 @@ def test_what_is_kept_or_given_is_not_made(tmp_path):
         ({"size": 448}, "a FlexSPI configuration block has 512 bytes, not 448"),
     ],
 )
-def test_a_header_that_cannot_be_made_is_refused(tmp_path, given, said):
+def test_a_header_that_cannot_be_made_is_refused(
+    tmp_path: Path, given: dict[str, object], said: str
+) -> None:
     part = {"made": "imxrt-flash-configuration", **given}
     assert said in refused(described(tmp_path, boot={"parts": {PARTS[0]: part}}))
 
 
-def test_a_flash_of_unknown_sectors_has_no_configuration():
+def test_a_flash_of_unknown_sectors_has_no_configuration() -> None:
     board = boards.load(EVK)
     flash = board.memory("flash")
     with pytest.raises(ValueError, match=r"needs `flash: \{sectors"):
@@ -220,7 +230,7 @@ def test_a_flash_of_unknown_sectors_has_no_configuration():
         boot.block(boot.FlexSpi(), flash.model_copy(update={"size": 1 << 25}))
 
 
-def part(**keys):
+def part(**keys: object) -> dict[str, object]:
     return {"what": "a thing", "at": 0, "size": 64, **keys}
 
 
@@ -247,7 +257,9 @@ def part(**keys):
         ({"code": 256, "file": 5}, "boot.file: "),
     ],
 )
-def test_a_wrong_header_is_refused_by_the_name_of_the_key(tmp_path, boot, said):
+def test_a_wrong_header_is_refused_by_the_name_of_the_key(
+    tmp_path: Path, boot: dict[str, object], said: str
+) -> None:
     (tmp_path / "big.bin").write_bytes(bytes(65))
     (tmp_path / "none.bin").write_bytes(b"")
     what = refused(described(tmp_path, chip="stm32h743zi", boot=boot))
@@ -255,23 +267,26 @@ def test_a_wrong_header_is_refused_by_the_name_of_the_key(tmp_path, boot, said):
     assert said in what
 
 
-def test_ports_without_a_boot_rom_take_none(tmp_path):
+def test_ports_without_a_boot_rom_take_none(tmp_path: Path) -> None:
     path = described(tmp_path, chip="qemu-virt", boot={"code": 256})
     assert "the port a64 does not support `boot`" in refused(path)
 
 
-def test_flash_outside_of_a_chip_says_how_it_starts(tmp_path):
+def test_flash_outside_of_a_chip_says_how_it_starts(tmp_path: Path) -> None:
     chip = boards.read(described(tmp_path))
     skipped = {"read_cycles"}
-    memories = [one.model_dump(mode="json", exclude=skipped) for one in chip.memories]
+    memories = [
+        memory.model_dump(mode="json", exclude=skipped) for memory in chip.memories
+    ]
     keys = {"chip": None, "title": "a", "cpu": "cortex-m7", "memories": memories}
     board = boards.read(described(tmp_path, **keys))
+    assert board.header_unsaid is not None
     assert "at 0x60000000, outside the chip" in board.header_unsaid[0]
     assert boards.read(described(tmp_path, **keys, boot={})).header_unsaid is None
 
 
 @pytest.mark.parametrize("name", boards.names())
-def test_no_board_of_embers_lacks_a_header(name):
+def test_no_board_of_embers_lacks_a_header(name: str) -> None:
     board = boards.load(name)
     assert board.header_missing is None
     assert board.header_unsaid is None

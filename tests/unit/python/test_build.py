@@ -35,8 +35,8 @@ def error_of(
 def test_stages_write_artefacts(data: Path) -> None:
     built = build(data / "add.pte", "host")
     assert built.folder == Path("build/host/add").absolute()
-    found = sorted(path.name for path in built.folder.iterdir() if path.name[0] != ".")
-    assert found == [
+    names = sorted(path.name for path in built.folder.iterdir() if path.name[0] != ".")
+    assert names == [
         "1-program.json",
         "2-selection.json",
         "3-plan.json",
@@ -81,7 +81,7 @@ def test_same_bytes_in_any_folder(data: Path, tmp_path: Path) -> None:
         first = build(data / "add.pte", board, out=tmp_path / "one")
         second = build(other, board, out=tmp_path / "two" / board)
         assert first.firmware.read_bytes() == second.firmware.read_bytes()
-        maps = [made.firmware.with_suffix(".map") for made in (first, second)]
+        maps = [result.firmware.with_suffix(".map") for result in (first, second)]
         assert maps[0].read_bytes() == maps[1].read_bytes()
 
 
@@ -107,7 +107,7 @@ def test_images(data: Path) -> None:
 
 def test_memory_is_the_linked_image(data: Path) -> None:
     built = build(data / "add.pte", "mps2-an386")
-    memory = {one["name"]: one["used"] for one in built.sizes["memory"]}
+    memory = {region["name"]: region["used"] for region in built.sizes["memory"]}
     size = built.sizes["size"]
     assert memory["code"] >= size["code"] + size["rodata"] + size["model"]
     assert memory["data"] >= size["bss"] + size["arena"] + size["stack"]
@@ -225,9 +225,9 @@ def test_model_larger_than_the_memory(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "large.pte"
-    one = program.read(data / "add.pte")
+    original = program.read(data / "add.pte")
     named = (program.NamedData("weights", bytes(1 << 20)),)
-    path.write_bytes(program.write(replace(one, named_data=named)))
+    path.write_bytes(program.write(replace(original, named_data=named)))
     said = error_of(capsys, path, "--board", "netduinoplus2")
     assert "large does not fit netduinoplus2: memory flash needs 1,0" in said
     assert "more than the 1,048,576 it has (the model 1,0" in said
@@ -287,7 +287,7 @@ def test_several_models(data: Path, tmp_path: Path) -> None:
     assert built.name == "add_methods"
     assert [len(methods) for methods in built.all_methods] == [1, 2]
     assert set(built.plan["models"][1]) == set(built.plan["models"][0])
-    assert {one["model"] for one in built.selection["models"]} == {"add", "methods"}
+    assert {entry["model"] for entry in built.selection["models"]} == {"add", "methods"}
     with pytest.raises(SdkError, match="two models of the firmware are called add"):
         build([paths[0], paths[0]], "host", out=tmp_path / "twice")
     with pytest.raises(UsageError, match="--data works with one model"):

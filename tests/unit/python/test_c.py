@@ -22,6 +22,7 @@ from c_programs import (
     TOPICS,
     Target,
 )
+from crafting import Crafted
 
 MOST_LINES, MOST_OF_FUNCTION = 500, 60
 SLOW = ("test_bundle", "test_slots")
@@ -53,7 +54,7 @@ def builder(tmp_path_factory: pytest.TempPathFactory) -> Builder:
     return Builder(tmp_path_factory.mktemp("c"))
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
 @pytest.mark.parametrize("topic", MARKED_TOPICS)
 def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> None:
     program = builder.build(target, topic, TESTS / f"{topic}.c")
@@ -62,7 +63,7 @@ def test_topic(topic: str, target: Target, programs: Path, builder: Builder) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("target", (SANITIZED, ARM), ids=lambda one: one.name)
+@pytest.mark.parametrize("target", (SANITIZED, ARM), ids=lambda target: target.name)
 def test_kernels_once_exploited(
     target: Target, programs: Path, builder: Builder
 ) -> None:
@@ -91,7 +92,7 @@ def answers(programs: Path, builder: Builder) -> Callable[[Target], dict[str, st
     def ask(target: Target) -> dict[str, str]:
         if target.name not in known:
             program = builder.build(target, "crafted", TESTS / "crafted.c")
-            files = [one.file for one in crafted.collect()]
+            files = [case.file for case in crafted.collect()]
             done = c_programs.run(target, program, str(programs), *files)
             lines = [line.partition(" ") for line in done.stderr.splitlines()]
             known[target.name] = {name: answer for name, _, answer in lines}
@@ -101,15 +102,15 @@ def answers(programs: Path, builder: Builder) -> Callable[[Target], dict[str, st
     return ask
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda one: one.name)
-@pytest.mark.parametrize("one", crafted.collect(), ids=lambda one: one.file)
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@pytest.mark.parametrize("case", crafted.collect(), ids=lambda case: case.file)
 def test_crafted_file(
-    one: crafted.Crafted,
+    case: Crafted,
     target: Target,
     answers: Callable[[Target], dict[str, str]],
 ) -> None:
     answer = answers(target)
-    assert answer.get(one.file, answer["end"]) == f"{one.stage} {one.status}"
+    assert answer.get(case.file, answer["end"]) == f"{case.stage} {case.status}"
 
 
 # ---- sizes ---------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ember import cases, cli
+from ember import cases, cli, program
 from ember.errors import SdkError, UsageError
 from ember.files.tensors import DType
 from ember.program import bundle
@@ -60,7 +60,7 @@ def test_finds_folders_and_bundles_below_a_path(add_case: Path, data: Path) -> N
     shutil.copytree(add_case, top / "deep" / "er")
     shutil.copy(data / "bundle.bpte", top / "deep" / "one.bpte")
     (top / "notes.txt").write_text("ignored")
-    names = [one.name for one in cases.find([top])]
+    names = [case.name for case in cases.find([top])]
     assert sorted(names) == ["add", "deep/er", "deep/one.bpte"]
 
 
@@ -74,22 +74,22 @@ def test_folders_that_ember_wrote_are_no_cases(add_case: Path) -> None:
     (top / "packed").mkdir()
     for name in ("model.pte", "manifest.json", "models.c"):
         (top / "packed" / name).touch()
-    assert [one.name for one in cases.find([top])] == ["add"]
+    assert [case.name for case in cases.find([top])] == ["add"]
     (add_case / "manifest.json").touch()  # of its owner's
-    assert [one.name for one in cases.find([top])] == ["add"]
+    assert [case.name for case in cases.find([top])] == ["add"]
     with pytest.raises(UsageError, match="contains no case folder"):
         cases.find([package.parent])
 
 
 def test_a_case_given_twice_is_one_case(add_case: Path) -> None:
-    found = cases.find([add_case, add_case.parent, add_case / "case.json"])
-    assert [one.name for one in found] == ["add"]
+    listed = cases.find([add_case, add_case.parent, add_case / "case.json"])
+    assert [case.name for case in listed] == ["add"]
 
 
 def test_equal_names_become_paths(add_case: Path, tmp_path: Path) -> None:
     other = tmp_path / "other" / "add"
     shutil.copytree(add_case, other)
-    names = [one.name for one in cases.find([add_case, other])]
+    names = [case.name for case in cases.find([add_case, other])]
     assert names == [add_case.as_posix(), other.as_posix()]
 
 
@@ -150,8 +150,7 @@ def test_bfloat16_is_named_in_dtypes(add_case: Path) -> None:
 
 
 def test_dynamic_inputs_may_be_smaller(tmp_path: Path, data: Path) -> None:
-    program = cases.program.read(data / "dynamic.pte")
-    (declared,) = program.methods[0].input_tensors
+    (declared,) = program.read(data / "dynamic.pte").methods[0].input_tensors
     small = tuple(max(1, size - 1) for size in declared.sizes)
     folder = write(
         tmp_path / "d",
@@ -163,10 +162,10 @@ def test_dynamic_inputs_may_be_smaller(tmp_path: Path, data: Path) -> None:
 
 
 def test_a_bundle_brings_its_own_runs(data: Path, tmp_path: Path) -> None:
-    alone = read(data / "bundle.bpte")
+    case = read(data / "bundle.bpte")
     stored = bundle.read(data / "bundle.bpte")
-    assert alone.bundled
-    assert len(alone.runs) == sum(len(suite.cases) for suite in stored.suites)
+    assert case.bundled
+    assert len(case.runs) == sum(len(suite.cases) for suite in stored.suites)
     folder = tmp_path / "folder"
     folder.mkdir()
     shutil.copy(data / "bundle.bpte", folder / "model.bpte")
@@ -265,8 +264,8 @@ def without_outputs(path: Path, keep: int) -> bundle.Bundle:
     (suite,) = stored.suites
     several = suite.cases[:1] * 2
     kept = tuple(
-        one if number < keep else replace(one, outputs=())
-        for number, one in enumerate(several)
+        case if number < keep else replace(case, outputs=())
+        for number, case in enumerate(several)
     )
     return replace(stored, suites=(replace(suite, cases=kept),))
 

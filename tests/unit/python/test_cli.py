@@ -9,6 +9,7 @@ import subprocess
 import sys
 import types
 from pathlib import Path
+from typing import Any
 
 import pytest
 from committed_cases import path_of
@@ -210,23 +211,23 @@ def test_inspect_shows_bundles_and_data(
     assert "layers.0.weight" in capsys.readouterr().out
 
 
-def facts(path: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict:
+def facts(path: Path, capsys: pytest.CaptureFixture[str], *more: str) -> dict[str, Any]:
     assert cli.main(["inspect", str(path), "--json", "-", *more]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert isinstance(found, dict)
-    return found
+    report = json.loads(capsys.readouterr().out)
+    assert isinstance(report, dict)
+    return report
 
 
 def test_inspect_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = facts(data / "conv.pte", capsys)
-    (method,) = found["methods"]
+    report = facts(data / "conv.pte", capsys)
+    (method,) = report["methods"]
     assert method["inputs"][0]["shape"] == [1, 2, 5, 5]
     assert method["inputs"][0]["dim_order"] == [0, 2, 3, 1]
     assert {"name": "aten::cat.out", "calls": 1, "dtypes": ["float32"]} in method[
         "operators"
     ]
-    assert found["constants"]["unused_bytes"] == 8
-    assert found["segments"][0]["use"] == "constants"
+    assert report["constants"]["unused_bytes"] == 8
+    assert report["segments"][0]["use"] == "constants"
     dynamic = facts(data / "dynamic.pte", capsys)["methods"][0]["inputs"][0]
     assert dynamic["dynamism"] == "bounded"
     delegate = facts(data / "delegate_inline.pte", capsys)["methods"][0]["delegates"][0]
@@ -235,10 +236,10 @@ def test_inspect_json(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_inspect_one_method(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    found = facts(data / "methods.pte", capsys, "--method", "add", "--values")
-    assert [one["name"] for one in found["methods"]] == ["add"]
-    assert len(found["methods"][0]["values"]) == found["methods"][0]["value_count"]
-    assert found["constants"]["unused_count"] == 0
+    report = facts(data / "methods.pte", capsys, "--method", "add", "--values")
+    assert [method["name"] for method in report["methods"]] == ["add"]
+    assert len(report["methods"][0]["values"]) == report["methods"][0]["value_count"]
+    assert report["constants"]["unused_count"] == 0
     assert cli.main(["inspect", str(data / "methods.pte"), "--method", "ad"]) == 1
     assert "did you mean 'add'" in capsys.readouterr().err
 

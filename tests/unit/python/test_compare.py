@@ -15,40 +15,42 @@ def tensor(values: object, dtype: DType = DType.FLOAT32) -> CaseTensor:
     return CaseTensor(dtype, np.array(values, dtype.numpy))
 
 
-def verdict(got: object, want: Value, rtol: float = 0.0, atol: float = 0.0):
+def verdict(
+    got: object, want: Value, rtol: float = 0.0, atol: float = 0.0
+) -> compare.Verdict:
     return compare.outputs([got], [want], rtol=rtol, atol=atol)
 
 
 def test_floats_within_tolerance_pass() -> None:
-    found = verdict(tensor([1.0, 2.0]), tensor([1.0, 2.001]), rtol=1e-3)
-    assert found.problem is None
-    assert found.max_abs_diff == pytest.approx(0.001, rel=1e-3)
+    result = verdict(tensor([1.0, 2.0]), tensor([1.0, 2.001]), rtol=1e-3)
+    assert result.problem is None
+    assert result.max_abs_diff == pytest.approx(0.001, rel=1e-3)
 
 
 def test_zero_tolerance_is_bit_exact() -> None:
-    one = np.float32(1.0)
-    near = np.nextafter(one, np.float32(2.0))
-    assert verdict(tensor(one), tensor(one)).problem is None
-    assert verdict(tensor(near), tensor(one)).problem is not None
+    value = np.float32(1.0)
+    near = np.nextafter(value, np.float32(2.0))
+    assert verdict(tensor(value), tensor(value)).problem is None
+    assert verdict(tensor(near), tensor(value)).problem is not None
 
 
 def test_the_first_difference_is_named() -> None:
     got, want = tensor([[1, 2], [3, 9]]), tensor([[1, 2], [3, 4]])
-    found = verdict(got, want)
-    assert found.problem == (
+    result = verdict(got, want)
+    assert result.problem == (
         "output 0 differs at [1, 1]: 9, expected 4; 1 of 4 elements differ"
     )
-    assert found.max_abs_diff == 5.0
+    assert result.max_abs_diff == 5.0
 
 
 def test_nan_equals_nan_and_infinities_match() -> None:
     special = tensor([math.nan, math.inf, -math.inf])
-    found = verdict(special, special)
-    assert (found.problem, found.max_abs_diff) == (None, 0.0)
+    result = verdict(special, special)
+    assert (result.problem, result.max_abs_diff) == (None, 0.0)
     assert verdict(tensor([math.inf]), tensor([-math.inf]), rtol=1.0).problem
     assert verdict(tensor([1.0]), tensor([math.inf]), rtol=1.0).problem
-    found = verdict(tensor([math.nan]), tensor([1.0]), rtol=1.0, atol=1.0)
-    assert found.max_abs_diff == math.inf
+    result = verdict(tensor([math.nan]), tensor([1.0]), rtol=1.0, atol=1.0)
+    assert result.max_abs_diff == math.inf
 
 
 @pytest.mark.parametrize(
@@ -71,17 +73,17 @@ def test_dtype_and_shape_must_match(want: Value) -> None:
 def test_integers_and_bools_are_exact() -> None:
     big = 2**62
     got = tensor([big, 1], DType.INT64)
-    found = verdict(got, tensor([big + 1, 1], DType.INT64), rtol=1.0, atol=100.0)
-    assert found.problem is not None
-    assert found.max_abs_diff == 1.0
+    result = verdict(got, tensor([big + 1, 1], DType.INT64), rtol=1.0, atol=100.0)
+    assert result.problem is not None
+    assert result.max_abs_diff == 1.0
     assert verdict(tensor([True], DType.BOOL), tensor([False], DType.BOOL)).problem
     unsigned = verdict(tensor([0], DType.UINT8), tensor([255], DType.UINT8))
     assert unsigned.max_abs_diff == 255.0
 
 
 def test_bfloat16_is_compared_as_numbers() -> None:
-    one, next_one = 0x3F80, 0x3F81  # 1.0 and 1.0078125
-    got, want = (tensor([bits], DType.BFLOAT16) for bits in (next_one, one))
+    bits_want, bits_got = 0x3F80, 0x3F81  # 1.0 and 1.0078125
+    got, want = (tensor([bits], DType.BFLOAT16) for bits in (bits_got, bits_want))
     assert verdict(got, want, rtol=0.01).problem is None
     assert "1.0078125, expected 1" in (verdict(got, want).problem or "")
 
@@ -104,9 +106,9 @@ def test_empty_and_0_d_tensors() -> None:
 def test_0_d_tensors_of_integers(
     got: int, want: int, dtype: DType, numbers: str, gap: float
 ) -> None:
-    found = verdict(tensor(got, dtype), tensor(want, dtype))
-    assert found.problem == f"output 0 differs: {numbers}"
-    assert found.max_abs_diff == gap
+    result = verdict(tensor(got, dtype), tensor(want, dtype))
+    assert result.problem == f"output 0 differs: {numbers}"
+    assert result.max_abs_diff == gap
     assert verdict(tensor(want, dtype), tensor(want, dtype)).problem is None
 
 
@@ -133,8 +135,8 @@ def test_other_values(got: object, want: Value, equal: bool) -> None:
 
 
 def test_more_outputs_than_expected_are_fine_fewer_are_not() -> None:
-    found = compare.outputs([1, 2], [1], rtol=0, atol=0)
-    assert found.problem is None
-    found = compare.outputs([1], [1, 2], rtol=0, atol=0)
-    assert found.problem == "output 1 is missing"
+    result = compare.outputs([1, 2], [1], rtol=0, atol=0)
+    assert result.problem is None
+    result = compare.outputs([1], [1, 2], rtol=0, atol=0)
+    assert result.problem == "output 1 is missing"
     assert compare.outputs([1], [], rtol=0, atol=0).max_abs_diff is None

@@ -29,10 +29,10 @@ def test_bundle_files_round_trip(bundle_file: Path) -> None:
 
 
 def test_bundle_content(data: Path) -> None:
-    one = bundle.read(data / "bundle.bpte")
-    suite = one.suite("forward")
+    stored = bundle.read(data / "bundle.bpte")
+    suite = stored.suite("forward")
     assert suite is not None
-    assert one.suite("backward") is None
+    assert stored.suite("backward") is None
     (output,) = suite.cases[0].outputs
     assert isinstance(output, bundle.BundledTensor)
     assert output.array.shape == (2, 3)
@@ -50,18 +50,18 @@ def test_every_bundled_kind_round_trips() -> None:
         Double(-0.0),
     )
     suite = Suite("forward", (BundledCase(values, values[:1]), BundledCase((), ())))
-    one = Bundle(b"program", (suite,))
-    data = bundle.write(one)
-    assert bundle.parse(data) == one
+    stored = Bundle(b"program", (suite,))
+    data = bundle.write(stored)
+    assert bundle.parse(data) == stored
     assert data.index(b"program") % 32 == 0
     assert np.array_equal(values[0].array, image)
 
 
 def test_bundled_tensor_of_wrong_size_is_refused() -> None:
     wrong = bundle.BundledTensor(DType.FLOAT32, (3,), (0,), bytes(8))
-    one = Bundle(b"program", (Suite("forward", (BundledCase((wrong,), ()),)),))
+    stored = Bundle(b"program", (Suite("forward", (BundledCase((wrong,), ()),)),))
     with pytest.raises(SdkError, match="needs 12 bytes, it has 8"):
-        bundle.parse(bundle.write(one))
+        bundle.parse(bundle.write(stored))
 
 
 def test_tensor_data_files_round_trip(data_file: Path) -> None:
@@ -107,26 +107,26 @@ def test_files_that_share_entries_agree(data: Path, tmp_path: Path) -> None:
 
 def test_data_that_no_file_has_is_named(tmp_path: Path) -> None:
     case = path_of("special_ptd_two_files")
-    one = model.read(case / "model.bpte", [case / "special_ptd_two_files_1.ptd"])
+    loaded = model.read(case / "model.bpte", [case / "special_ptd_two_files_1.ptd"])
     host = boards.load("host")
     with pytest.raises(SdkError, match=r"no .ptd file has '0.bias', '0.weight'$"):
-        resolve.resolve(one.content, one.data, host, [0])
-    one = model.read(case / "model.bpte")
+        resolve.resolve(loaded.content, loaded.data, host, [0])
+    loaded = model.read(case / "model.bpte")
     with pytest.raises(SdkError, match=r"no .ptd file has '0.bias', .*'2.weight'$"):
-        resolve.resolve(one.content, one.data, host, [0])
+        resolve.resolve(loaded.content, loaded.data, host, [0])
 
 
 def test_tensor_data_keeps_blobs_and_shares_equal_ones() -> None:
     layout = TensorLayout(DType.INT16, (2, 3), (1, 0))
-    one = TensorData(
+    stored = TensorData(
         (
             Entry("a", b"abcdefghijkl", layout),
             Entry("b", b"abcdefghijkl"),
             Entry("c", b""),
         )
     )
-    data = tensor_data.write(one)
-    assert tensor_data.parse(data) == one
+    data = tensor_data.write(stored)
+    assert tensor_data.parse(data) == stored
     assert data.count(b"abcdefghijkl") == 1
     assert data.index(b"abcdefghijkl") % 128 == 0
 
@@ -160,13 +160,13 @@ def test_dim_orders(order: tuple[int, ...]) -> None:
 def test_element_types() -> None:
     assert DType.named("bfloat16") is DType.BFLOAT16
     assert DType.named("complex64") is None
-    for one in DType:
-        assert one.itemsize in (1, 2, 4, 8)
-        assert DType.named(one.label) is one
+    for dtype in DType:
+        assert dtype.itemsize in (1, 2, 4, 8)
+        assert DType.named(dtype.label) is dtype
 
 
 @pytest.mark.parametrize(
-    ("sizes", "one", "other", "same"),
+    ("sizes", "order", "other", "same"),
     [
         ((1, 1, 8, 8), (0, 2, 1, 3), (0, 2, 3, 1), True),
         ((1, 1, 8, 8), (0, 1, 2, 3), (0, 2, 3, 1), True),
@@ -178,11 +178,11 @@ def test_element_types() -> None:
     ],
 )
 def test_orders_of_the_same_memory_are_one(
-    sizes: tuple[int, ...], one: tuple[int, ...], other: tuple[int, ...], same: bool
+    sizes: tuple[int, ...], order: tuple[int, ...], other: tuple[int, ...], same: bool
 ) -> None:
-    assert tensors.same_order(sizes, one, other) is same
+    assert tensors.same_order(sizes, order, other) is same
     array = np.arange(np.prod(sizes, dtype=int), dtype=np.float32).reshape(sizes)
-    laid = [tensors.to_bytes(array, DType.FLOAT32, it) for it in (one, other)]
+    laid = [tensors.to_bytes(array, DType.FLOAT32, it) for it in (order, other)]
     assert (laid[0] == laid[1]) is same
 
 

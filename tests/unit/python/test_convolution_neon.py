@@ -62,17 +62,19 @@ int64_t convolve(const int32_t *p, char *x, char *w, char *bias, char *y, char *
 }
 """
 TENSORS = "../runtime_c/src/tensor.c"
-SOURCES = ("convolution/convolution.c", "engine/element.c", "engine/half.c")
-SOURCES += ("engine/neon/gemm_f32_neon.c", "engine/gemm_f32.c", TENSORS)
+SOURCES = (
+    *("convolution/convolution.c", "engine/element.c", "engine/half.c"),
+    *("engine/neon/gemm_f32_neon.c", "engine/gemm_f32.c", TENSORS),
+)
 GUARD = 77.0
 
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("convolution")
-    made = kernels_here.library(folder, DRIVER, SOURCES)
-    made.convolve.restype = ctypes.c_int64
-    return made
+    compiled = kernels_here.library(folder, DRIVER, SOURCES)
+    compiled.convolve.restype = ctypes.c_int64
+    return compiled
 
 
 def geometry(random: np.random.Generator, transposed: bool) -> list[int]:
@@ -115,7 +117,9 @@ def test_convolution(
         count = numbers[0] * groups * filters * outputs
         y, plain = (np.full(count + 4, GUARD, dtype) for _ in range(2))
         given = (ctypes.c_int32 * len(numbers))(*numbers)
-        pointers = [ctypes.c_void_p(one.ctypes.data) for one in (x, w, bias, y, plain)]
+        pointers = [
+            ctypes.c_void_p(array.ctypes.data) for array in (x, w, bias, y, plain)
+        ]
         pointers[2] = pointers[2] if random.integers(0, 2) else ctypes.c_void_p()
         needed = library.convolve(given, *pointers, None)
         scratch = np.full(needed + 4, GUARD, np.float32)

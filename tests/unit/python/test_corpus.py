@@ -39,7 +39,7 @@ OTHERS = ("executorch_",)  # export_versions.py
 def meaning(case: Case) -> object:
     """A program as the SDK writes it (exporters' bytes depend on the version of the
     package flatbuffers beside them), what its runs read, and tolerances."""
-    runs = [(run.method, [_value(one) for one in run.inputs]) for run in case.runs]
+    runs = [(run.method, [_value(value) for value in run.inputs]) for run in case.runs]
     return program.write(case.program), runs, case.rtol, case.atol, case.data
 
 
@@ -49,18 +49,18 @@ def _value(value: cases.Value) -> object:
     return repr(value)
 
 
-def gives_the_same(made: Case, kept: Case) -> bool:
+def gives_the_same(fresh: Case, kept: Case) -> bool:
     """Within the tolerance: PyTorch's sums depend on the processor."""
     pairs = [
-        (one, other)
-        for run, same in zip(made.runs, kept.runs, strict=True)
-        for one, other in zip(run.outputs, same.outputs, strict=True)
+        (value, other)
+        for run, same in zip(fresh.runs, kept.runs, strict=True)
+        for value, other in zip(run.outputs, same.outputs, strict=True)
     ]
     return all(
-        np.allclose(one.array, other.array, kept.rtol, kept.atol, equal_nan=True)
-        if isinstance(one, cases.CaseTensor) and isinstance(other, cases.CaseTensor)
-        else repr(one) == repr(other)
-        for one, other in pairs
+        np.allclose(value.array, other.array, kept.rtol, kept.atol, equal_nan=True)
+        if isinstance(value, cases.CaseTensor) and isinstance(other, cases.CaseTensor)
+        else repr(value) == repr(other)
+        for value, other in pairs
     )
 
 
@@ -125,9 +125,9 @@ def test_export_is_repeatable(tmp_path: Path) -> None:
         EXPORTER, "--out", str(tmp_path), *(f"-k={name}$" for name in AGAIN)
     )
     for name in AGAIN:
-        made, kept = (
+        fresh, kept = (
             cases.read(cases.Found(name, path))
             for path in (tmp_path / name, path_of(name))
         )
-        assert meaning(made) == meaning(kept), name
-        assert gives_the_same(made, kept), name
+        assert meaning(fresh) == meaning(kept), name
+        assert gives_the_same(fresh, kept), name

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,22 +31,22 @@ CLANG = {
 
 def assemble(cpu: str, text: str, folder: Path, *options: str) -> Path:
     triple, floats = CLANG[cpu]
-    source, made = folder / "snippet.S", folder / "snippet"
+    source, binary = folder / "snippet.S", folder / "snippet"
     head = ".syntax unified\n.thumb\n" if floats else ""
     source.write_text(f"{head}{text}\n")
     words = ["clang-19", f"--target={triple}", f"-mcpu={cpu}"]
     words += [f"-mfloat-abi={floats}"] if floats else []
-    words += ["-nostdlib", *(options or ("-c",)), str(source), "-o", str(made)]
+    words += ["-nostdlib", *(options or ("-c",)), str(source), "-o", str(binary)]
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return made
+    return binary
 
 
 def instructions(cpu: str, text: str, folder: Path) -> list[Instruction]:
-    made = assemble(cpu, text.replace("; ", "\n"), folder)
+    binary = assemble(cpu, text.replace("; ", "\n"), folder)
     core = mca.CORES.get(cpu)
-    found = code.of_firmware(made, cpu, core.triple if core else None)
-    return [found[address] for address in sorted(found)]
+    decoded = code.of_firmware(binary, cpu, core.triple if core else None)
+    return [decoded[address] for address in sorted(decoded)]
 
 
 # The sentences of the manuals on pairs of accesses, then their tables.
@@ -115,7 +116,7 @@ def test_the_tables_of_the_manuals(
     cpu: str, text: str, cycles: int, tmp_path: Path
 ) -> None:
     row = instructions(cpu, text, tmp_path)
-    assert all(manuals.known(manuals.TABLES[cpu], one) for one in row)
+    assert all(manuals.known(manuals.TABLES[cpu], instruction) for instruction in row)
     assert manuals.straight(manuals.TABLES[cpu], row) == cycles
 
 
@@ -146,14 +147,14 @@ def test_a_row_that_is_cut_takes_what_it_takes_whole(text: str, tmp_path: Path) 
             traces.Block(0x8000, cut, 4 * cut),
             traces.Block(0x8000 + 4 * cut, len(row) - cut, 4 * (len(row) - cut)),
         ]
-        found = estimate._by_table(table, [row[:cut], row[cut:]], blocks, {(0, 1): 1})
+        costs = estimate._by_table(table, [row[:cut], row[cut:]], blocks, {(0, 1): 1})
         first = manuals.straight(table, row[:cut])
-        assert first + found[0, 1] == manuals.straight(table, row)
+        assert first + costs[0, 1] == manuals.straight(table, row)
 
 
 def test_an_access_of_cortex_m55_hides_behind_a_product(tmp_path: Path) -> None:
     apart = steady("cortex-m55", "; ".join([*LOADS, *PRODUCTS]), tmp_path)
-    turns = [one for pair in zip(LOADS, PRODUCTS, strict=True) for one in pair]
+    turns = [line for pair in zip(LOADS, PRODUCTS, strict=True) for line in pair]
     between = steady("cortex-m55", "; ".join(turns), tmp_path)
     assert between < apart <= 16  # two cycles each, were nothing to overlap
 
@@ -256,11 +257,11 @@ def test_a_loop_takes_what_the_manual_says(
     firmware = assemble(cpu, PROGRAM, tmp_path, *places)
     result = emulator.run(boards.load(board), firmware, blocks=True).check("snippet")
     assert result.trace is not None
-    found = estimate.of_run(boards.load(board), firmware, result.trace)
+    estimated = estimate.of_run(boards.load(board), firmware, result.trace)
     first = jump  # from the mark into the loop
     rounds = 100 * (2 + 1 + 1) + 99 * (jump - 1)
     rest = jump + (2 + 1)  # to the block that reads the mark
-    assert found.of(result.trace.between(0, 1)).core == first - 1 + rounds + rest
+    assert estimated.of(result.trace.between(0, 1)).core == first - 1 + rounds + rest
     passes = sum(
         result.trace.blocks[block].instructions * times
         for (_, block), times in result.trace.between(0, 1).edges.items()
@@ -275,14 +276,14 @@ def test_a_core_without_a_model_is_refused() -> None:
 
 def test_what_a_model_lacks_is_an_error_above_one_percent(tmp_path: Path) -> None:
     board = boards.load("mps2-an385-v6m")
-    made = assemble("cortex-m0", "nop\nb .\n.word 0xdeadbeef", tmp_path)
+    binary = assemble("cortex-m0", "nop\nb .\n.word 0xdeadbeef", tmp_path)
     block, outside = traces.Block(0, 2, 4), traces.Block(0x9000, 3, 6)
     often = Counter({(0, 0): 1000, (0, 1): 1})
     trace = traces.Trace((block, outside), (traces.TracedStep(often),))
-    estimate.of_run(board, made, trace)
+    estimate.of_run(board, binary, trace)
     often[1, 1] = 20
     with pytest.raises(SdkError, match=r"lacks 3\.1% of the instructions that ran"):
-        estimate.of_run(board, made, trace)
+        estimate.of_run(board, binary, trace)
 
 
 def test_the_log_of_the_plugin_is_read_between_marks(tmp_path: Path) -> None:
@@ -324,7 +325,7 @@ def memory(base: int = 0, **facts: object) -> Memory:
     ],
 )
 def test_an_access_waits_for_its_memory(
-    bus: int, facts: dict[str, object], size: int, writes: bool, waits: int
+    bus: int, facts: dict[str, Any], size: int, writes: bool, waits: int
 ) -> None:
     access = traces.Access(0, writes, size)
     assert wait_of_access(memory(**facts), access, bus) == waits

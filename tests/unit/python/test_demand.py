@@ -37,7 +37,9 @@ def part(whole: Libraries, tmp_path: Path) -> Libraries:
 
 
 def test_every_symbol_of_a_kernel_is_found(whole: Libraries) -> None:
-    sources = [one for path in whole.optional_archives for one in _sources(whole, path)]
+    sources = [
+        source for path in whole.optional_archives for source in _sources(whole, path)
+    ]
     guess = parts.Guess(sources)
     missed = {
         name
@@ -49,10 +51,12 @@ def test_every_symbol_of_a_kernel_is_found(whole: Libraries) -> None:
 
 
 def test_a_backend_is_one_unit(whole: Libraries) -> None:
-    sources = [one for path in whole.optional_archives for one in _sources(whole, path)]
-    found = parts.Guess(sources)("ember_backend_xnnpack")
-    assert paths.backends() / "xnnpack.c" in found
-    assert {one for one in sources if "backends/xnnpack" in str(one)} == found
+    sources = [
+        source for path in whole.optional_archives for source in _sources(whole, path)
+    ]
+    chosen = parts.Guess(sources)("ember_backend_xnnpack")
+    assert paths.backends() / "xnnpack.c" in chosen
+    assert {source for source in sources if "backends/xnnpack" in str(source)} == chosen
 
 
 @pytest.mark.parametrize(
@@ -63,14 +67,14 @@ def test_a_backend_is_one_unit(whole: Libraries) -> None:
         ["ember_backend_xnnpack"],
         ["ember_kernel_softmax", "memcpy", "ember_method_load"],
     ],
-    ids=lambda one: one[0],
+    ids=lambda symbols: symbols[0],
 )
 def test_the_closure_is_that_of_whole_libraries(
     whole: Libraries, part: Libraries, symbols: list[str]
 ) -> None:
-    found = parts.defining(part, symbols)
-    assert found == parts.defining(whole, symbols)
-    assert found == parts.defining(part, symbols)  # from its record
+    closure = parts.defining(part, symbols)
+    assert closure == parts.defining(whole, symbols)
+    assert closure == parts.defining(part, symbols)  # from its record
 
 
 @pytest.mark.slow
@@ -94,7 +98,7 @@ def test_after_some_programs_all_kernels_are_compiled(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EMBER_CACHE", str(tmp_path))
-    made = libraries.build(boards.load("host"), messages=True, whole=False)
+    compiled = libraries.build(boards.load("host"), messages=True, whole=False)
     known = kernels.load()
     built: list[Path] = []
     monkeypatch.setattr(loader, "_make", lambda _, path, *__: built.append(path))
@@ -103,19 +107,19 @@ def test_after_some_programs_all_kernels_are_compiled(
     part = tmp_path / "resolve" / "x" / "part-new" / "resolve"
     adding = frozenset({"aten::add.out"})
     content = loader.Content(known, (), adding, frozenset())
-    assert not loader.make_part(made, part, content)
+    assert not loader.make_part(compiled, part, content)
     (tmp_path / "resolve" / "x" / "part-0").rmdir()
-    assert loader.make_part(made, part, content)
+    assert loader.make_part(compiled, part, content)
     assert built == [part]
 
 
-def _sources(made: Libraries, archive: Path) -> tuple[Path, ...]:
-    return made.sources(archive.stem)
+def _sources(compiled: Libraries, archive: Path) -> tuple[Path, ...]:
+    return compiled.sources(archive.stem)
 
 
-def _defined(made: Libraries, path: Path) -> list[tuple[str, Path]]:
+def _defined(compiled: Libraries, path: Path) -> list[tuple[str, Path]]:
     archive = Archive(path)
-    sources = _sources(made, path)
+    sources = _sources(compiled, path)
     return [
         (name, sources[archive.places.index(place)]) for name, place in archive.index
     ]

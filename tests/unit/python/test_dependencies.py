@@ -33,9 +33,9 @@ SUBJECTS = (
 
 
 def ranges() -> dict[str, tuple[str, str]]:
-    found = [RANGE.fullmatch(text) for text in PROJECT["dependencies"]]
-    assert all(found), "a dependency without a lowest version or a bound"
-    return {match[1]: (match[2], match[3]) for match in found if match}
+    matches = [RANGE.fullmatch(text) for text in PROJECT["dependencies"]]
+    assert all(matches), "a dependency without a lowest version or a bound"
+    return {match[1]: (match[2], match[3]) for match in matches if match}
 
 
 def number(version: str) -> tuple[int, ...]:

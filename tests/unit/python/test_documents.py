@@ -1,4 +1,4 @@
-"""YAML, JSON and .npy that nobody friendly wrote: one sentence, and no memory."""
+"""YAML, JSON and .npy by somebody hostile: one sentence, and no memory."""
 
 from __future__ import annotations
 
@@ -162,13 +162,13 @@ def test_npy(tmp_path: Path, content: bytes, sentence: str) -> None:
 def test_arrays_come_back(tmp_path: Path, array: np.ndarray[Any, Any]) -> None:
     path = tmp_path / "a.npy"
     np.save(path, array)
-    found = arrays.read(path)
-    np.testing.assert_array_equal(found, array)
-    assert found.dtype.isnative
-    assert found.flags.writeable
+    again = arrays.read(path)
+    np.testing.assert_array_equal(again, array)
+    assert again.dtype.isnative
+    assert again.flags.writeable
     np.savez_compressed(tmp_path / "a.npz", array, array)
-    for one in arrays.read_all(tmp_path / "a.npz"):
-        np.testing.assert_array_equal(one, array)
+    for member in arrays.read_all(tmp_path / "a.npz"):
+        np.testing.assert_array_equal(member, array)
 
 
 def test_an_archive_that_promises_too_much(tmp_path: Path) -> None:

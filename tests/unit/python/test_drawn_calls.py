@@ -27,14 +27,14 @@ def outcomes_of(folder: Path) -> list[testing.Outcome]:
 
 def test_equal_sizes_stay_equal() -> None:
     call = committed("op_mm")
-    shapes = [one.sizes for _, one in call.method.tensors]
+    shapes = [tensor.sizes for _, tensor in call.method.tensors]
     inner = shapes[0][1]
-    made = sizes.resized(call, {inner: 50})
-    assert made is not None
-    found = [one.sizes for _, one in made.method.tensors]
-    assert found == [tuple(50 if n == inner else n for n in one) for one in shapes]
-    for index, array in zip(made.method.inputs, made.arrays, strict=True):
-        value = made.method.values[index]
+    resized = sizes.resized(call, {inner: 50})
+    assert resized is not None
+    after = [tensor.sizes for _, tensor in resized.method.tensors]
+    assert after == [tuple(50 if n == inner else n for n in shape) for shape in shapes]
+    for index, array in zip(resized.method.inputs, resized.arrays, strict=True):
+        value = resized.method.values[index]
         assert isinstance(value, types.Tensor)
         assert array is not None
         assert array.shape == value.sizes
@@ -43,21 +43,23 @@ def test_equal_sizes_stay_equal() -> None:
 
 def test_extremes_are_distinct_and_run(tmp_path: Path) -> None:
     call = committed("op_mm")
-    found = list(sizes.extremes(call))
+    extremes = list(sizes.extremes(call))
     inputs = {
         b"".join(
-            a.tobytes() + str(a.shape).encode() for a in one.arrays if a is not None
+            a.tobytes() + str(a.shape).encode() for a in extreme.arrays if a is not None
         )
-        for one in found
+        for extreme in extremes
     }
-    assert len(inputs) == len(found)
-    longest = [max(max(t.sizes) for _, t in one.method.tensors) for one in found]
+    assert len(inputs) == len(extremes)
+    longest = [
+        max(max(t.sizes) for _, t in extreme.method.tensors) for extreme in extremes
+    ]
     assert {0, 1, sizes.FEW} <= set(longest)
     assert longest.count(sizes.LONG) >= 2 * len(call.sizes) - 1
-    for one in found:
-        sizes.write(tmp_path / one.name, one)
+    for extreme in extremes:
+        sizes.write(tmp_path / extreme.name, extreme)
     outcomes = outcomes_of(tmp_path)
-    assert {one.status for one in outcomes} == {"passed"}
+    assert {outcome.status for outcome in outcomes} == {"passed"}
 
 
 def test_a_kind_of_call_is_taken_twice() -> None:
@@ -71,11 +73,11 @@ def test_draws_repeat_by_their_seed() -> None:
 
     def drawn() -> list[list[bytes]]:
         random.seed(3)
-        made = [sizes.other(call) for _ in range(20)]
-        return [[a.tobytes() for a in m.arrays if a is not None] for m in made if m]
+        others = [sizes.other(call) for _ in range(20)]
+        return [[a.tobytes() for a in m.arrays if a is not None] for m in others if m]
 
     assert drawn() == drawn()
-    assert len({str(one) for one in drawn()}) > 5
+    assert len({str(contents) for contents in drawn()}) > 5
 
 
 def test_sizes_of_graphs_change_where_no_weight_has_them() -> None:
@@ -83,10 +85,10 @@ def test_sizes_of_graphs_change_where_no_weight_has_them() -> None:
     (delegate,) = call.method.delegates
     changing = graphs.sizes(delegate)
     assert changing == {7, 9, 11}  # not of the 3 x 3 x 2 weights, nor one image
-    made = graphs.resized(delegate, {11: 21})
-    assert graphs.sizes(made) == {7, 9, 21}
+    larger = graphs.resized(delegate, {11: 21})
+    assert graphs.sizes(larger) == {7, 9, 21}
     assert (
-        graphs.resized(made, {21: 11, 3: 5}).data == graphs.resized(delegate, {}).data
+        graphs.resized(larger, {21: 11, 3: 5}).data == graphs.resized(delegate, {}).data
     )
 
 
@@ -94,9 +96,9 @@ def test_sizes_of_graphs_change_where_no_weight_has_them() -> None:
 def test_a_delegate_takes_no_more_than_it_charges(
     images: int, fits: bool, tmp_path: Path
 ) -> None:
-    made = sizes.resized(committed("xnnpack_layer_depthwise_f16"), {1: images})
-    assert made is not None
-    sizes.write(tmp_path / "case", made)
+    resized = sizes.resized(committed("xnnpack_layer_depthwise_f16"), {1: images})
+    assert resized is not None
+    sizes.write(tmp_path / "case", resized)
     (outcome,) = outcomes_of(tmp_path)
     if fits:
         assert outcome.status == "passed"
@@ -126,7 +128,7 @@ def test_results_take_steps_of_their_own(line: str, least: int) -> None:
 def test_written_programs_are_read_again(tmp_path: Path) -> None:
     call = committed("op_embedding_bag_sum")
     sizes.write(tmp_path / "case", call)
-    (case,) = [cases.read(found) for found in cases.find([tmp_path])]
+    (case,) = [cases.read(listed) for listed in cases.find([tmp_path])]
     assert case.program.methods == program.read(tmp_path / "case/model.pte").methods
     for value, array in zip(case.runs[0].inputs, call.arrays, strict=True):
         if array is not None:

@@ -39,13 +39,13 @@ class Changed:
 def programs(prefix: str) -> Iterator[tuple[bundle.Bundle, Program]]:
     """Those of tables that call an operator with this prefix."""
     for path in committed_cases.of_dialect(prefix):
-        made = bundle.read(path)
-        parsed = schemas.normal(program.parse(made.program), lambda: KNOWN)
+        bundled = bundle.read(path)
+        parsed = schemas.normal(program.parse(bundled.program), lambda: KNOWN)
         if len(parsed.methods) == 1 and len(parsed.methods[0].instructions) == 1:
-            yield made, parsed
+            yield bundled, parsed
 
 
-def variants(made: bundle.Bundle, parsed: Program) -> Iterator[Changed]:
+def variants(bundled: bundle.Bundle, parsed: Program) -> Iterator[Changed]:
     (method,) = parsed.methods
     ((_, name, call),) = method.kernel_calls()
     roles = kernel_library.roles(KNOWN.operators[name].schema)
@@ -55,73 +55,73 @@ def variants(made: bundle.Bundle, parsed: Program) -> Iterator[Changed]:
             continue
         if value in method.inputs and role == "writes":
             yield Changed(
-                name, argument, WRITTEN, with_other_input(made, method, value)
+                name, argument, WRITTEN, with_other_input(bundled, method, value)
             )
         elif value in method.inputs and role == "reads":
-            yield Changed(name, argument, KEPT, given_back(made, parsed, value))
+            yield Changed(name, argument, KEPT, given_back(bundled, parsed, value))
             yield Changed(
-                name, argument, MATTERS, with_other_input(made, method, value)
+                name, argument, MATTERS, with_other_input(bundled, method, value)
             )
         elif tensor.is_constant and role == "reads":
-            content = with_other_constant(made, parsed, tensor.data_index)
+            content = with_other_constant(bundled, parsed, tensor.data_index)
             yield Changed(name, argument, MATTERS, content)
 
 
-def with_other_input(made: bundle.Bundle, method: Method, value: int) -> bytes:
-    (suite,), at = made.suites, method.inputs.index(value)
+def with_other_input(bundled: bundle.Bundle, method: Method, value: int) -> bytes:
+    (suite,), at = bundled.suites, method.inputs.index(value)
     tests = []
-    for one in suite.cases:
-        given = one.inputs[at]
+    for case in suite.cases:
+        given = case.inputs[at]
         assert isinstance(given, bundle.BundledTensor)
         other = replace(given, data=turned(given.data))
         tests.append(
-            replace(one, inputs=(*one.inputs[:at], other, *one.inputs[at + 1 :]))
+            replace(case, inputs=(*case.inputs[:at], other, *case.inputs[at + 1 :]))
         )
-    return bundle.write(replace(made, suites=(replace(suite, cases=tuple(tests)),)))
+    return bundle.write(replace(bundled, suites=(replace(suite, cases=tuple(tests)),)))
 
 
-def with_other_constant(made: bundle.Bundle, parsed: Program, index: int) -> bytes:
+def with_other_constant(bundled: bundle.Bundle, parsed: Program, index: int) -> bytes:
     constants = list(parsed.constants)
     constants[index] = turned(constants[index])
     other = program.write(replace(parsed, constants=tuple(constants)))
-    return bundle.write(replace(made, program=other))
+    return bundle.write(replace(bundled, program=other))
 
 
-def given_back(made: bundle.Bundle, parsed: Program, value: int) -> bytes:
+def given_back(bundled: bundle.Bundle, parsed: Program, value: int) -> bytes:
     """The input is an output, too, which must be what it was."""
-    (method,), (suite,) = parsed.methods, made.suites
+    (method,), (suite,) = parsed.methods, bundled.suites
     at = method.inputs.index(value)
     longer = replace(method, outputs=(*method.outputs, value))
     content = program.write(replace(parsed, methods=(longer,)))
     tests = tuple(
-        replace(one, outputs=(*one.outputs, one.inputs[at])) for one in suite.cases
+        replace(case, outputs=(*case.outputs, case.inputs[at])) for case in suite.cases
     )
     suites = (replace(suite, cases=tests),)
-    return bundle.write(replace(made, program=content, suites=suites))
+    return bundle.write(replace(bundled, program=content, suites=suites))
 
 
-def turned(data: bytes) -> bytes:
+def turned(data: bytes | memoryview) -> bytes:
     """Other bytes, none of them as it was."""
-    return bytes(one ^ 0x55 for one in data)
+    return bytes(byte ^ 0x55 for byte in data)
 
 
-def outcomes(found: list[Changed], folder: Path) -> dict[Changed, bool]:
+def outcomes(changes: list[Changed], folder: Path) -> dict[Changed, bool]:
     """Which of them give the outputs expected."""
-    by_name = {f"{number:05}": one for number, one in enumerate(found)}
-    for name, one in by_name.items():
-        (folder / f"{name}.bpte").write_bytes(one.content)
+    by_name = {f"{number:05}": change for number, change in enumerate(changes)}
+    for name, change in by_name.items():
+        (folder / f"{name}.bpte").write_bytes(change.content)
     ran = testing.test(cases.find([folder]), [boards.load("host")], jobs=1)
-    return {by_name[one.path.stem]: one.status == "passed" for one in ran}
+    return {by_name[outcome.path.stem]: outcome.status == "passed" for outcome in ran}
 
 
 @pytest.mark.slow
 def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
-    found = [one for pair in programs("cortex_m::") for one in variants(*pair)]
-    passed = outcomes(found, tmp_path)
+    changes = [change for pair in programs("cortex_m::") for change in variants(*pair)]
+    passed = outcomes(changes, tmp_path)
     wrong = {
-        (one.operator, one.argument, one.role)
-        for one in found
-        if one.role != MATTERS and not passed[one]
+        (change.operator, change.argument, change.role)
+        for change in changes
+        if change.role != MATTERS and not passed[change]
     }
     assert wrong == set()
     listed = {
@@ -129,33 +129,39 @@ def test_every_argument_of_the_dialect(tmp_path: Path) -> None:
         for name, operator in KNOWN.operators.items()
         if name.startswith("cortex_m::") and "nhwc" not in operator.flags
     }
-    assert {one.operator for one in found} == listed
-    read = {(one.operator, one.argument) for one in found if one.role == MATTERS}
+    assert {change.operator for change in changes} == listed
+    read = {
+        (change.operator, change.argument)
+        for change in changes
+        if change.role == MATTERS
+    }
     matters = {
-        (one.operator, one.argument)
-        for one in found
-        if one.role == MATTERS and not passed[one]
+        (change.operator, change.argument)
+        for change in changes
+        if change.role == MATTERS and not passed[change]
     }
     assert read - matters == set()  # what is read, and yet makes no difference
-    assert sum(one.role == WRITTEN for one in found) > 20
+    assert sum(change.role == WRITTEN for change in changes) > 20
 
 
 @pytest.mark.slow
 def test_arguments_of_other_operators(tmp_path: Path) -> None:
-    found: list[Changed] = []
+    changes: list[Changed] = []
     seen: dict[str, int] = defaultdict(int)
     for pair in programs("aten::"):
-        for one in variants(*pair):
-            seen[f"{one.operator} {one.argument} {one.role}"] += 1
+        for change in variants(*pair):
+            seen[f"{change.operator} {change.argument} {change.role}"] += 1
             if (
-                one.role == KEPT
-                and seen[f"{one.operator} {one.argument} {KEPT}"] <= MOST
+                change.role == KEPT
+                and seen[f"{change.operator} {change.argument} {KEPT}"] <= MOST
             ):
-                found.append(one)
-    passed = outcomes(found, tmp_path)
-    wrong = {(one.operator, one.argument) for one in found if not passed[one]}
+                changes.append(change)
+    passed = outcomes(changes, tmp_path)
+    wrong = {
+        (change.operator, change.argument) for change in changes if not passed[change]
+    }
     assert wrong == set()
-    assert len({one.operator for one in found}) > 100
+    assert len({change.operator for change in changes}) > 100
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ def board(folder: Path, like: str, sizes: dict[str, int]) -> str:
     """A file of a board that is like another, its memories of these sizes."""
     name = "b" + "_".join(map(str, sizes.values()))
     memories = [
-        one | {"size": sizes.get(one["name"], one["size"])} for one in memories_of(like)
+        memory | {"size": sizes.get(memory["name"], memory["size"])}
+        for memory in memories_of(like)
     ]
     said = yaml.safe_load((paths.boards() / f"{like}.yaml").read_text())
     table = said if "like" in said else {"like": like}
@@ -72,8 +73,8 @@ def board(folder: Path, like: str, sizes: dict[str, int]) -> str:
 def memories_of(board: str) -> list[dict[str, Any]]:
     """As a file of a board has them, but for what is said of the chip."""
     return [
-        one.model_dump(mode="json", exclude_none=True, exclude=TAKEN)
-        for one in boards.load(board).memories
+        memory.model_dump(mode="json", exclude_none=True, exclude=TAKEN)
+        for memory in boards.load(board).memories
     ]
 
 
@@ -108,16 +109,16 @@ class Asked:
 
     def both(self, sizes: dict[str, int]) -> dict[str, int]:
         """What both say."""
-        found = self.plan(sizes)
-        assert (found["linked"], found["resolved"]) == (True, True)
-        said = lacking(found.get("shortages", ()))
-        assert found["fits"] == (not said)
+        answer = self.plan(sizes)
+        assert (answer["linked"], answer["resolved"]) == (True, True)
+        said = lacking(answer.get("shortages", ()))
+        assert answer["fits"] == (not said)
         assert self.build(sizes) == said
         return said
 
 
 def lacking(shortages: Any) -> dict[str, int]:
-    return {one["memory"]: one["over"] for one in shortages}
+    return {shortage["memory"]: shortage["over"] for shortage in shortages}
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +132,7 @@ def test_plan_and_build_agree(
     tmp_path: Path, model: Path, like: str, more: dict[str, Any]
 ) -> None:
     asked = Asked(tmp_path, model, like, more)
-    tiny = {one.name: 2 * K for one in boards.load(like).memories}
+    tiny = {memory.name: 2 * K for memory in boards.load(like).memories}
     short = asked.both(tiny)
     assert short
     exact = {name: size + short.get(name, 0) for name, size in tiny.items()}
@@ -154,15 +155,15 @@ def test_what_helps_does_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.undo()
     asked = Asked(tmp_path, DIGITS, "netduinoplus2", {})
     sizes = {"flash": 36 * K, "ram": 20 * K}
-    found = asked.plan(sizes)
-    first = found["helps"][0]
+    answer = asked.plan(sizes)
+    first = answer["helps"][0]
     assert (first["change"], first["fits"]) == ("--prepared", True)
-    assert first["less"]["flash"] > found["over"] > 0
+    assert first["less"]["flash"] > answer["over"] > 0
     asked.options = replace(asked.options, prepared=True)
     assert asked.build(sizes) == {}
-    assert "netduinoplus2" in found["boards_that_fit"]
+    assert "netduinoplus2" in answer["boards_that_fit"]
     monkeypatch.chdir(tmp_path)
-    build(DIGITS, found["boards_that_fit"][0], options=Options())
+    build(DIGITS, answer["boards_that_fit"][0], options=Options())
 
 
 def test_pack_refuses_with_the_same_bytes(
@@ -186,15 +187,15 @@ def test_pack_leaves_stack_for_the_application(tmp_path: Path) -> None:
     (short,) = asked.plan(ample | {"ram": 2 * K})["shortages"]
     exact = ample | {"ram": short["needed"]}
     for sizes in (ample, exact):
-        found = asked.plan(sizes)
-        (ram,) = (one for one in found["memories"] if one["name"] == "ram")
+        answer = asked.plan(sizes)
+        (ram,) = (memory for memory in answer["memories"] if memory["name"] == "ram")
         left = ram["capacity"] - ram["used"]
         assert (left < 2 * K) == (sizes is exact)
         on = board(tmp_path, "netduinoplus2", sizes)
         place = tmp_path / f"pack{sizes['ram']}"
         packed = package([DIGITS], on, place, Options())
         assert packed.script is not None
-        stack = found["stack"] + min(2 * K, left // 32 * 32)
+        stack = answer["stack"] + min(2 * K, left // 32 * 32)
         assert f". += {stack};" in packed.script.read_text()
 
 
@@ -257,10 +258,10 @@ def test_a_plan_without_a_compiler_says_so(
         tools.path("clang-99")
 
     monkeypatch.setattr("ember.firmware.jobs.libraries_of", missing)
-    found = answers.of([DIGITS], boards.load("qemu-a64"), Options())
-    assert (found["linked"], found["resolved"]) == (False, True)
-    assert found["assumed"]["stack"] == linker.DEFAULT_STACK
-    assert "clang-99 is missing" in found["assumed"]["reason"]
+    answer = answers.of([DIGITS], boards.load("qemu-a64"), Options())
+    assert (answer["linked"], answer["resolved"]) == (False, True)
+    assert answer["assumed"]["stack"] == linker.DEFAULT_STACK
+    assert "clang-99 is missing" in answer["assumed"]["reason"]
     assert cli.main(["plan", str(DIGITS), "--board", "qemu-a64"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "without code, and with an assumed stack of 8,192 bytes" in shown

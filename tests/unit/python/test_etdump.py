@@ -148,8 +148,10 @@ def executed(**changes: object) -> Executed:
         node(2, "move", 2, 0, times=0),
         node(3, "aten::cos.out", 3, 40, times=2),
     )
-    one = Executed(method(), method(), nodes, 7, 100, NOT_ESTIMATED, NOT_ESTIMATED)
-    return replace(one, **changes)  # type: ignore[arg-type]
+    execution = Executed(
+        method(), method(), nodes, 7, 100, NOT_ESTIMATED, NOT_ESTIMATED
+    )
+    return replace(execution, **changes)  # type: ignore[arg-type]
 
 
 def rows(executed: Executed) -> list[tuple[object, ...]]:
@@ -199,11 +201,11 @@ def test_what_passes_made_counts_as_the_instruction_that_it_was() -> None:
     ]
 
 
-def with_cycles(one: Executed, last: Cycles) -> Executed:
-    nodes = [replace(each, cycles=Cycles(5, 6)) for each in one.nodes]
+def with_cycles(execution: Executed, last: Cycles) -> Executed:
+    nodes = [replace(each, cycles=Cycles(5, 6)) for each in execution.nodes]
     nodes[-1] = replace(nodes[-1], cycles=last)
     return replace(
-        one,
+        execution,
         nodes=tuple(nodes),
         load_cycles=Cycles(8, 9),
         execute_cycles=Cycles(50, 60),
@@ -221,18 +223,18 @@ def with_cycles(one: Executed, last: Cycles) -> Executed:
 def test_times_are_cycles_where_all_are_known(
     last: Cycles, begin: int, took: int, all_: int
 ) -> None:
-    found = rows(with_cycles(executed(), last))
-    assert found[0] == (0, "native_call_relu.out", begin, took)
-    assert found[-1] == (-1, "Method::execute", begin, all_)
+    listed = rows(with_cycles(executed(), last))
+    assert listed[0] == (0, "native_call_relu.out", begin, took)
+    assert listed[-1] == (-1, "Method::execute", begin, all_)
 
 
 def test_values_stand_before_the_end_of_their_instruction() -> None:
     value, gone = Logged(1, Where(0)), Logged(2, Where(2))
-    found = list(events.runs(executed(logged={0: [value], 2: [gone]}, outputs=[value])))
+    runs = list(events.runs(executed(logged={0: [value], 2: [gone]}, outputs=[value])))
     names = [
-        event.timed.name if event.timed else event.logged for event in found[1].events
+        event.timed.name if event.timed else event.logged for event in runs[1].events
     ]
-    # That nothing was counted for an instruction needs a name of its own.
+    # An instruction without counts needs its own name.
     assert names[:5] == [
         "native_call_relu.out",
         value,

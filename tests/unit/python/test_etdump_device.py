@@ -58,11 +58,11 @@ def named(events: list[Timed]) -> list[tuple[int, str]]:
 
 
 def test_a_loop(out: Path) -> None:
-    found = events(out, "loop")
-    assert named(found) == LOOP
+    recorded = events(out, "loop")
+    assert named(recorded) == LOOP
     calls = {
         each.where.instruction: each
-        for each in found
+        for each in recorded
         if each.name in ("OPERATOR_CALL", "MOVE_CALL", "JF_CALL")
     }
     times = [(each.begin, each.end - each.begin) for each in calls.values()]
@@ -70,8 +70,8 @@ def test_a_loop(out: Path) -> None:
     lengths = [20, 20, 50, 50, 30, 30, 30]
     begins = [sum(lengths[:number]) for number in range(len(lengths))]
     assert times == list(zip(begins, lengths, strict=True))
-    assert found[-1].begin == 0
-    assert found[-1].end > sum(lengths)
+    assert recorded[-1].begin == 0
+    assert recorded[-1].end > sum(lengths)
 
 
 def test_what_was_not_executed(out: Path) -> None:
@@ -86,13 +86,13 @@ def test_origins(out: Path) -> None:
 
 
 def test_nodes(out: Path) -> None:
-    found = events(out, "nodes")
-    inner = [each for each in found if each.where.delegate is not None]
+    recorded = events(out, "nodes")
+    inner = [each for each in recorded if each.where.delegate is not None]
     places = [*((0, node) for node in range(6)), (1, 0), (1, 1)]
     assert [each.where for each in inner] == [
         Where(instruction, 0, node) for instruction, node in places
     ]
-    calls = [each for each in found if each.name == "DELEGATE_CALL"]
+    calls = [each for each in recorded if each.name == "DELEGATE_CALL"]
     assert [each.where.instruction for each in calls] == [0, 1, 2]
     for each in inner:
         call = calls[each.where.instruction]

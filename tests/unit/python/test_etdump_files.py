@@ -32,13 +32,13 @@ def dumped(command: str, model: Path, board: str, *words: str) -> ETDump:
 def arrays(run: RunBlock, chosen: Callable[[Logged], bool]) -> list[list[np.ndarray]]:
     """Tensors of the events of values that are chosen."""
     content = Path("values.bin").read_bytes()
-    found = []
+    values = []
     for event in run.events:
         if event.logged and chosen(event.logged):
             entry = event.logged.entry
             parts = entry.tensors if isinstance(entry, LoggedList) else (entry,)
-            found.append([_array(part, content) for part in parts])
-    return found
+            values.append([_array(part, content) for part in parts])
+    return values
 
 
 def _array(part: object, content: bytes) -> np.ndarray:
@@ -171,9 +171,9 @@ def test_outputs_of_several_tensors() -> None:
         assert {type(each.entry) for each in written} == {kind}
         assert sizes is None or len(written) == sizes
         if kind is LoggedList:
-            (one,) = arrays(run, lambda each: not each.output)
+            (intermediate,) = arrays(run, lambda each: not each.output)
             outputs = arrays(run, lambda each: each.output)
-            for part, (output,) in zip(one, outputs, strict=True):
+            for part, (output,) in zip(intermediate, outputs, strict=True):
                 assert np.array_equal(part, output)
 
 

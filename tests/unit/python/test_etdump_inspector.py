@@ -1,5 +1,8 @@
 """What `ember run --etdump` writes, in ExecuTorch's own Inspector."""
 
+# Modules of PyTorch are Any for mypy.
+# mypy: allow-subclassing-any
+
 from __future__ import annotations
 
 import json
@@ -84,8 +87,8 @@ def test_the_inspector_reads_it(devtools: Any, model: str) -> None:
     assert timed == executed | {-1}
     for output, expected in zip(executing.run_output, facts["outputs"], strict=True):
         numbers = expected["data"] if isinstance(expected, dict) else [expected]
-        found = np.asarray(output).reshape(-1).tolist()
-        assert found == pytest.approx(numbers, nan_ok=True)
+        given = np.asarray(output).reshape(-1).tolist()
+        assert given == pytest.approx(numbers, nan_ok=True)
     assert all(event.debug_data for event in loading.events[:-1])  # allocations
     table = read.to_dataframe()
     assert len(table) == len(loading.events) + len(executing.events)
@@ -154,12 +157,12 @@ def dynamic() -> Any:
     return model, (torch.randn(5, 4),), shapes
 
 
-def record(made: Any, delegated: bool) -> None:
+def record(example: Any, delegated: bool) -> None:
     """model.pte, model.etrecord, x.npy"""
     import torch
     from executorch.exir import to_edge_transform_and_lower
 
-    model, inputs, shapes = made
+    model, inputs, shapes = example
     parts = []
     if delegated:
         from executorch.backends.xnnpack.partition import xnnpack_partitioner
@@ -208,7 +211,7 @@ def test_with_an_etrecord(devtools: Any, make: Any, delegated: bool, rows: int) 
 
 
 def test_a_wrong_kernel_has_a_gap(devtools: Any) -> None:
-    """In its own row and those behind it alone."""
+    """Only in its own row and those behind it."""
     import planted
 
     record(network(), delegated=False)

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[3]
 def test_c_tests_decide_every_branch_and_condition() -> None:
     if shutil.which("llvm-cov-19") is None:
         pytest.skip("llvm-cov-19 is not installed")
-    words = [sys.executable, ROOT / "tools/mcdc", "--json", "-"]
+    words = [sys.executable, str(ROOT / "tools/mcdc"), "--json", "-"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
@@ -30,7 +30,8 @@ def test_c_tests_decide_every_branch_and_condition() -> None:
 @pytest.mark.broad
 def test_tests_notice_most_mutants() -> None:
     """Of a sample; tools/mutate tries all."""
-    words = [sys.executable, ROOT / "tools/mutate", "--sample", "40", "--json", "-"]
+    words = [sys.executable, str(ROOT / "tools/mutate"), "--sample", "40"]
+    words += ["--json", "-"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)

@@ -57,7 +57,7 @@ def wheel(folder: Path, path: Path) -> Path:
 
 def compared(old: Path, new: Path, code: int = 0) -> str:
     tool = ROOT / "tools" / "executorch_diff.py"
-    command = [sys.executable, tool, old, new]
+    command = [sys.executable, *map(str, (tool, old, new))]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == code, result.stderr
     return result.stdout + result.stderr

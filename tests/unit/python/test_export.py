@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from ember import cli, program
-from ember.cases import inputs
+from ember.files.tensors import Array
 from ember.program import bundle
 
 NETWORK = """
@@ -67,14 +68,18 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> s
         (["net.py", "--board", "mps2-an38"], 1, "did you mean mps2-an386?"),
     ],
 )
-def test_wrong_words_are_refused(capsys, words, code, said):
+def test_wrong_words_are_refused(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: int, said: str
+) -> None:
     written("")
     Path("net.py").touch()
     Path("net.onnx").touch()
     assert said in refused(capsys, *words, code=code)
 
 
-def test_without_pytorch_the_sentence_says_what_to_install(capsys, monkeypatch):
+def test_without_pytorch_the_sentence_says_what_to_install(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     said = refused(capsys, written(NETWORK))
     assert "`ember export` needs torch" in said
@@ -85,13 +90,13 @@ def test_without_pytorch_the_sentence_says_what_to_install(capsys, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def torch():
+def torch() -> Any:
     return pytest.importorskip("torch")
 
 
-def exported(capsys, *words: str) -> dict[str, object]:
+def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert cli.main(["export", *words, "--json", "facts.json"]) == 0
-    facts = json.loads(Path("facts.json").read_text())
+    facts: dict[str, Any] = json.loads(Path("facts.json").read_text())
     capsys.readouterr()
     return facts
 
@@ -128,8 +133,12 @@ def exported(capsys, *words: str) -> dict[str, object]:
     ],
 )
 def test_a_program_for_a_board_passes_its_own_tests(
-    capsys, words, backend, close, operator
-):
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    backend: str,
+    close: float,
+    operator: str | None,
+) -> None:
     facts = exported(capsys, written(NETWORK), *words)
     assert (facts["file"], facts["backend"]) == ("network.bpte", backend)
     assert facts["distance"] <= close
@@ -150,7 +159,9 @@ def test_a_program_for_a_board_passes_its_own_tests(
         (["--backend", "cadence"], [0, 1, 2, 3]),
     ],
 )
-def test_inputs_and_outputs_that_stay_int8(capsys, choice, order):
+def test_inputs_and_outputs_that_stay_int8(
+    capsys: pytest.CaptureFixture[str], choice: list[str], order: list[int]
+) -> None:
     words = [*choice, "--quantize", "int8"]
     before = exported(capsys, written(NETWORK), *words)
     facts = exported(capsys, "network.py", *words, "--io", "int8")
@@ -163,13 +174,16 @@ def test_inputs_and_outputs_that_stay_int8(capsys, choice, order):
     assert 0 < facts["distance"] <= 3 * last["scale"]
     suite = bundle.read(Path("network.bpte")).suites[0]
     (value,) = suite.cases[0].outputs
+    assert isinstance(value, bundle.BundledTensor)
     assert len(set(value.array.ravel().tolist())) > 5
     assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
 
 
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
-def test_the_cadence_flow_refuses_dynamic_shapes(capsys):
+def test_the_cadence_flow_refuses_dynamic_shapes(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     text = NETWORK + "\ndynamic_shapes = ({0: torch.export.Dim('n', max=4)},)\n"
     said = refused(capsys, written(text), "--backend", "cadence")
     assert "the Cadence flow does not support dynamic shapes" in said
@@ -215,7 +229,9 @@ FRONT = 64 * 8 * 3
         ),
     ],
 )
-def test_weights_that_stay_float_are_told(capsys, words, said):
+def test_weights_that_stay_float_are_told(
+    capsys: pytest.CaptureFixture[str], words: list[str], said: str
+) -> None:
     facts = exported(capsys, written(CELL), "--board", "qemu-a64", "--quantize", *words)
     assert facts["notes"] == [f"weights in {said}"]
 
@@ -228,7 +244,7 @@ SUMS = NETWORK.replace(
 
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
-def test_an_edge_that_stays_float_is_told(capsys):
+def test_an_edge_that_stays_float_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--board", "qemu-a64-sme", "--quantize", "int8", "--io", "int8"]
     said = refused(capsys, written(SUMS), *words)
     assert "--io: output 0 stays float: it comes from aten.cumsum" in said
@@ -238,8 +254,10 @@ def test_an_edge_that_stays_float_is_told(capsys):
 
 
 @pytest.mark.export
-def test_a_saved_export_with_samples_of_a_file(capsys, torch):
-    scope: dict[str, object] = {}
+def test_a_saved_export_with_samples_of_a_file(
+    capsys: pytest.CaptureFixture[str], torch: Any
+) -> None:
+    scope: dict[str, Any] = {}
     exec(NETWORK, scope)
     graph = torch.export.export(scope["model"]().eval(), scope["example_inputs"])
     torch.export.save(graph, "saved.pt2")
@@ -253,7 +271,9 @@ def test_a_saved_export_with_samples_of_a_file(capsys, torch):
 
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
-def test_a_program_alone_and_several_inputs_of_a_folder(capsys):
+def test_a_program_alone_and_several_inputs_of_a_folder(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     module = """
 import torch
 
@@ -269,12 +289,11 @@ ModelInputs = (torch.ones(2, 3), torch.ones(1, 3))
     folder = Path("samples")
     folder.mkdir()
     for name in ("0.npz", "1.npz"):
-        arrays = {"a": np.ones((4, 2, 3)), "b": np.ones((4, 1, 3))}
-        np.savez(folder / name, **arrays)
+        np.savez(folder / name, a=np.ones((4, 2, 3)), b=np.ones((4, 1, 3)))
     words = ["--board", "qemu-a64-sme", "--quantize", "int8", "--calibrate", "samples"]
     facts = exported(capsys, written(module), *words, "-o", "sum.pte")
     assert (facts["calibration"], facts["tests"]) == (8, 0)
-    assert len(inputs.program.parse(Path("sum.pte").read_bytes()).methods) == 1
+    assert len(program.parse(Path("sum.pte").read_bytes()).methods) == 1
 
 
 BROKEN = {
@@ -290,7 +309,9 @@ BROKEN = {
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("line", BROKEN)
-def test_a_failure_names_the_line_of_the_source(capsys, line):
+def test_a_failure_names_the_line_of_the_source(
+    capsys: pytest.CaptureFixture[str], line: str
+) -> None:
     text = f"""import sys, torch
 
 class Network(torch.nn.Module):
@@ -327,7 +348,9 @@ example_inputs = torch.randn(2, 2)
         ("import sys\nsys.exit(3)", "SystemExit: 3"),
     ],
 )
-def test_a_module_that_defines_no_model(capsys, text, said):
+def test_a_module_that_defines_no_model(
+    capsys: pytest.CaptureFixture[str], text: str, said: str
+) -> None:
     assert said in refused(capsys, written(text))
 
 
@@ -343,20 +366,23 @@ def test_a_module_that_defines_no_model(capsys, text, said):
         (None, "samples.npy is not a .npy file of numbers"),
     ],
 )
-def test_samples_that_do_not_fit(capsys, array, said):
+def test_samples_that_do_not_fit(
+    capsys: pytest.CaptureFixture[str], array: Array | None, said: str
+) -> None:
     if array is None:
         Path("samples.npy").write_bytes(b"junk")
     else:
         np.save("samples.npy", array)
     words = ["--board", "mps2-an386", "--quantize", "int8", "--calibrate"]
     assert said in refused(capsys, written(NETWORK), *words, "samples.npy")
-    assert "has no .npy or .npz" in refused(
-        capsys, "network.py", *words, str(Path("empty").mkdir() or "empty")
-    )
+    Path("empty").mkdir()
+    assert "has no .npy or .npz" in refused(capsys, "network.py", *words, "empty")
 
 
 @pytest.mark.export
-def test_a_file_that_is_no_saved_export(capsys, torch):
+def test_a_file_that_is_no_saved_export(
+    capsys: pytest.CaptureFixture[str], torch: Any
+) -> None:
     Path("bad.pt2").write_bytes(b"PK no zip")
     assert "bad.pt2 is not a file from torch.export.save()" in refused(
         capsys, "bad.pt2"

@@ -18,7 +18,7 @@ def raised(inner: Exception, outer: Exception) -> Exception:
         return error
 
 
-def test_the_first_cause_is_told_with_the_pass_of_the_exporter():
+def test_the_first_cause_is_told_with_the_pass_of_the_exporter() -> None:
     outer = Exception("An error occurred when running the 'FoldPass' pass after: []")
     error = raised(ValueError("the scale of x is not there"), outer)
     said = blame.of("cannot export net.py", error, Path("net.py")).what
@@ -28,14 +28,14 @@ def test_the_first_cause_is_told_with_the_pass_of_the_exporter():
     )
 
 
-def test_an_error_without_words_tells_where_it_comes_from():
+def test_an_error_without_words_tells_where_it_comes_from() -> None:
     error = raised(KeyError("x"), RuntimeError())
     said = blame.of("cannot export net.py", error, Path("net.py")).what
     assert "KeyError: 'x' (python/test_export_blame.py:" in said
     assert "`raise inner`" in said
 
 
-def test_the_line_is_that_of_the_node_the_exporter_was_at():
+def test_the_line_is_that_of_the_node_the_exporter_was_at() -> None:
     meta = {"stack_trace": 'File "/home/me/net.py", line 3, in forward'}
 
     def visit(node: object) -> None:

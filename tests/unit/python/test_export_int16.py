@@ -36,7 +36,9 @@ def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 def operators_of(file: str) -> list[str]:
     case = cases.read(cases.Found("wide", Path(file)))
-    [method] = [one for one in case.program.methods if one.name == "forward"]
+    [method] = [
+        candidate for candidate in case.program.methods if candidate.name == "forward"
+    ]
     return [operator.full_name for operator in method.operators]
 
 
@@ -66,7 +68,9 @@ def test_layers_and_what_is_between_them_are_int16(capsys: Any) -> None:
     facts = exported(capsys, file, "--board", "mps2-an386", "-o", "wide.bpte")
     weights = 8 * 27 + 8 * 9 + 20 * 8 + 20 * 45 + 40 * 5
     assert facts["notes"] == [f"weights in int8: {weights:,} bytes, all there are"]
-    assert facts["distance"] < 0.02  # int8 weights alone; int8 activations are at 0.05
+    assert (
+        facts["distance"] < 0.02
+    )  # only weights in int8; int8 activations are at 0.05
     assert set(operators_of("wide.bpte")) == {
         "aten::cat.out",
         "aten::clamp.out",
@@ -165,14 +169,14 @@ def test_sums_fit_int32_for_any_input(torch: Any, bias: float) -> None:
     weights[2] = 0
     scales, step = torch.full((5,), 1e-4), 1e-4
     given = torch.full((5,), bias)
-    whole, found, biases = int16.fitted(weights, scales, given, step)
+    whole, fitted, biases = int16.fitted(weights, scales, given, step)
     reach = whole.double().abs().sum(1) * 32768 + biases.double().abs()
     assert (reach < 1 << 31).all()
     # what does not reach further keeps its scale
     if bias <= 1:
         assert torch.equal(whole[1], weights[1])
-        assert found[1] == scales[1].double()
-    real = whole.double() * found[:, None]
+        assert fitted[1] == scales[1].double()
+    real = whole.double() * fitted[:, None]
     exact = weights.double() * scales.double()[:, None]
-    assert ((real - exact).abs() <= found[:, None] / 2 * (1 + 1e-9)).all()
-    assert torch.allclose(biases * found * step, given.double(), rtol=1e-6)
+    assert ((real - exact).abs() <= fitted[:, None] / 2 * (1 + 1e-9)).all()
+    assert torch.allclose(biases * fitted * step, given.double(), rtol=1e-6)

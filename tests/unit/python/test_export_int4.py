@@ -29,7 +29,9 @@ def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
 
 def operators_of(file: str) -> set[str]:
     case = cases.read(cases.Found("narrow", Path(file)))
-    [method] = [one for one in case.program.methods if one.name == "forward"]
+    [method] = [
+        candidate for candidate in case.program.methods if candidate.name == "forward"
+    ]
     return {operator.full_name for operator in method.operators}
 
 

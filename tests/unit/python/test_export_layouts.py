@@ -106,9 +106,9 @@ def exported(text: str, words: list[str]) -> bundle.Bundle:
 def test_a_program_takes_the_inputs_that_it_is_tested_with(
     model: str, flow: str
 ) -> None:
-    made = exported(MODELS[model], FLOWS[flow])
-    (method,) = program.parse(made.program).methods
-    for case in made.suites[0].cases:
+    bundled = exported(MODELS[model], FLOWS[flow])
+    (method,) = program.parse(bundled.program).methods
+    for case in bundled.suites[0].cases:
         for given, declared in zip(case.inputs, method.input_tensors, strict=True):
             assert isinstance(given, bundle.BundledTensor)
             assert given.dim_order == declared.dim_order
@@ -126,8 +126,8 @@ def test_a_unet_in_int8(
         height=height,
         width=width,
     )
-    made = exported(text, FLOWS["cortex_m"])
-    (method,) = program.parse(made.program).methods
+    bundled = exported(text, FLOWS["cortex_m"])
+    (method,) = program.parse(bundled.program).methods
     names = set(method.operator_names)
     assert "cortex_m::quantized_transpose_conv2d.out" in names
     assert "aten::convolution.out" not in names

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,9 +25,9 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, object]:
+def exported(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
     assert cli.main(["export", *words, "--json", "facts.json"]) == 0
-    facts: dict[str, object] = json.loads(Path("facts.json").read_text())
+    facts: dict[str, Any] = json.loads(Path("facts.json").read_text())
     assert cli.main(["test", "network.bpte", "--board", "host"]) == 0
     capsys.readouterr()
     return facts
@@ -229,7 +230,9 @@ MODELS = {
 
 @pytest.mark.export
 @pytest.mark.parametrize("name", MODELS)
-def test_a_program_gives_what_pytorch_gives(capsys, name):
+def test_a_program_gives_what_pytorch_gives(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     pytest.importorskip("torch")
     layers, forward, inputs, words, allowed = MODELS[name]
     facts = exported(capsys, written(layers, forward, inputs), *words)
@@ -239,7 +242,9 @@ def test_a_program_gives_what_pytorch_gives(capsys, name):
 
 
 @pytest.mark.export
-def test_layers_that_read_a_state_compute_in_int8(capsys):
+def test_layers_that_read_a_state_compute_in_int8(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("torch")
     layers = "self.mix = nn.Linear(4, 4); self.register_buffer('h', torch.zeros(1, 4))"
     forward = "self.h = torch.tanh(self.mix(x + self.h)); return self.h"
@@ -251,7 +256,9 @@ def test_layers_that_read_a_state_compute_in_int8(capsys):
 
 
 @pytest.mark.export
-def test_linear_layers_inside_recurrent_cells_compute_in_int8(capsys):
+def test_linear_layers_inside_recurrent_cells_compute_in_int8(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("torch")
     layers, forward, inputs, words, allowed = MODELS["recurrent_in_int8"]
     facts = exported(capsys, written(layers, forward, inputs), *words)
@@ -260,7 +267,9 @@ def test_linear_layers_inside_recurrent_cells_compute_in_int8(capsys):
 
 
 @pytest.mark.export
-def test_a_cell_that_starts_at_zero_stays_float(capsys):
+def test_a_cell_that_starts_at_zero_stays_float(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("torch")
     forward = "return self.head(self.cell(x))"
     exported(capsys, written(CELL, forward, "torch.randn(1, 6)"), *INT8)
@@ -270,12 +279,14 @@ def assert_layers(kind: str) -> None:
     """Those of a kind are there, all of them in int8."""
     content = bundle.read(Path("network.bpte")).program
     names = program.parse(content).methods[0].operator_names
-    assert [one for one in names if f"::quantized_{kind}" in one]
-    assert not [one for one in names if one.startswith(f"aten::{kind}")]
+    assert [name for name in names if f"::quantized_{kind}" in name]
+    assert not [name for name in names if name.startswith(f"aten::{kind}")]
 
 
 @pytest.mark.export
-def test_images_that_a_model_makes_itself_are_convolved_in_int8(capsys):
+def test_images_that_a_model_makes_itself_are_convolved_in_int8(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("torch")
     layers, forward, inputs, words, _ = MODELS["reshaped_and_padded_in_int8"]
     exported(capsys, written(layers, forward, inputs), *words)
@@ -283,7 +294,9 @@ def test_images_that_a_model_makes_itself_are_convolved_in_int8(capsys):
 
 
 @pytest.mark.export
-def test_only_states_that_do_not_start_at_zero_are_stored(capsys):
+def test_only_states_that_do_not_start_at_zero_are_stored(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("torch")
     layers, forward, inputs, _, _ = MODELS["counts_from_three"]
     exported(capsys, written(layers, forward, inputs))
@@ -294,7 +307,7 @@ def test_only_states_that_do_not_start_at_zero_are_stored(capsys):
 
 
 @pytest.mark.export
-def test_what_int4_leaves_in_float_is_said(capsys):
+def test_what_int4_leaves_in_float_is_said(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     layers, forward, inputs, words, _ = MODELS["int4_of_layers_that_fit"]
     facts = exported(capsys, written(layers, forward, inputs), *words)
@@ -369,7 +382,9 @@ REFUSED = {
 
 @pytest.mark.export
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_refusal_says_what_and_what_else(capsys, name):
+def test_a_refusal_says_what_and_what_else(
+    capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     pytest.importorskip("torch")
     layers, forward, words, sentence = REFUSED[name]
     said = refused(capsys, written(layers, forward, "torch.randn(2, 4)"), *words)
@@ -377,7 +392,9 @@ def test_a_refusal_says_what_and_what_else(capsys, name):
 
 
 @pytest.mark.export
-def test_a_count_that_changes_nothing_is_no_matter(capsys):
+def test_a_count_that_changes_nothing_is_no_matter(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     pytest.importorskip("torch")
     layers, forward = (
         f"{LAYER}; self.calls = 0",

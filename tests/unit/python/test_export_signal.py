@@ -1,9 +1,13 @@
 """`ember export` of models with complex numbers inside; the modules of frontends."""
 
+# Modules of PyTorch are Any for mypy.
+# mypy: allow-subclassing-any
+
 from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,13 +30,13 @@ def run(capsys: pytest.CaptureFixture[str], folder: Path) -> tuple[int, str]:
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 8, 9, 30, 49, 64, 97, 240])
-def test_radices_are_the_factors_of_a_length(n):
+def test_radices_are_the_factors_of_a_length(n: int) -> None:
     assert np.prod([1, *roots.radices(n)]) == n
     assert list(roots.radices(n)).count(2) <= 1
 
 
 @pytest.mark.parametrize("n", [2, 5, 12, 32, 45])
-def test_passes_with_these_roots_are_the_transform(n):
+def test_passes_with_these_roots_are_the_transform(n: int) -> None:
     """The formula of kernels/signal/fft.h, word for word."""
     x = np.random.default_rng(0).standard_normal(n) + 0j
     table = roots.of_complex(n) @ [1, 1j]
@@ -52,16 +56,20 @@ def test_passes_with_these_roots_are_the_transform(n):
     np.testing.assert_allclose(y, np.fft.fft(x), atol=1e-5)
 
 
-def test_a_bank_is_the_ranges_of_its_columns():
+def test_a_bank_is_the_ranges_of_its_columns() -> None:
     matrix = np.zeros((9, 3), np.float32)
     matrix[2:4, 0], matrix[8, 2] = (1, 2), 3
-    bands, weights = pairs.ranges_of(matrix)
+    ranges = pairs.ranges_of(matrix)
+    assert ranges is not None
+    bands, weights = ranges
     assert bands.tolist() == [[2, 2], [0, 0], [8, 1]]
     assert weights.tolist() == [1, 2, 3]
     assert pairs.ranges_of(np.ones((4, 4), np.float32)) is None
 
 
-def test_roots_of_another_length_are_refused(tmp_path, capsys):
+def test_roots_of_another_length_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     x = np.ones((2, 8), np.float32)
     y = np.zeros((2, 5, 2), np.float32)
     schema = f"(Tensor x, Tensor roots, {OUT}"
@@ -83,7 +91,12 @@ def test_roots_of_another_length_are_refused(tmp_path, capsys):
         ([(0, -1)], 4),
     ],
 )
-def test_bands_outside_of_the_row_stop_the_run(tmp_path, capsys, bands, count):
+def test_bands_outside_of_the_row_stop_the_run(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    bands: list[tuple[int, int]],
+    count: int,
+) -> None:
     arguments = [np.ones((2, 11), np.float32), np.array(bands, np.int32)]
     arguments.append(np.ones(count, np.float32))
     y = np.zeros((2, len(bands)), np.float32)
@@ -95,7 +108,7 @@ def test_bands_outside_of_the_row_stop_the_run(tmp_path, capsys, bands, count):
 
 
 @pytest.fixture(scope="module", name="torch")
-def _torch():
+def _torch() -> Any:
     pytest.importorskip("executorch", reason="pip install '.[export]'")
     return pytest.importorskip("torch", reason="pip install '.[export]'")
 
@@ -128,12 +141,12 @@ MODELS = {
 }
 
 
-def model_of(torch, expression: str):
+def model_of(torch: Any, expression: str) -> Any:
     names = {**vars(torch.fft), "torch": torch, "view_as_real": torch.view_as_real}
     names["window"] = torch.hann_window(16)
 
     class Model(torch.nn.Module):
-        def forward(self, x):
+        def forward(self, x: Any) -> Any:
             return eval(expression, names, {"x": x})
 
     return Model()
@@ -141,7 +154,9 @@ def model_of(torch, expression: str):
 
 @pytest.mark.export
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_in_pairs_computes_the_same_and_has_no_complex_tensor(torch, name):
+def test_a_model_in_pairs_computes_the_same_and_has_no_complex_tensor(
+    torch: Any, name: str
+) -> None:
 
     torch.manual_seed(0)
     model, x = model_of(torch, MODELS[name]), torch.randn(2, 60)
@@ -159,8 +174,8 @@ def test_a_model_in_pairs_computes_the_same_and_has_no_complex_tensor(torch, nam
     [("x * 2", False), ("torch.fft.rfft(x).abs().sum() * x", True)],
 )
 def test_a_model_with_a_condition_is_looked_at_as_it_is_exported(
-    torch, branch, complex_inside
-):
+    torch: Any, branch: str, complex_inside: bool
+) -> None:
 
     line = f"torch.cond(x.sum() > 0, lambda x: {branch}, lambda x: x - 1, (x,))"
     model = model_of(torch, line)
@@ -186,7 +201,12 @@ REFUSED = {
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("line", REFUSED)
-def test_what_has_no_form_in_pairs_is_named(tmp_path, monkeypatch, capsys, line):
+def test_what_has_no_form_in_pairs_is_named(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    line: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     text = NETWORK.format(line=line, input="torch.randn(2, 16)")
     Path("network.py").write_text(text)
@@ -199,7 +219,9 @@ def test_what_has_no_form_in_pairs_is_named(tmp_path, monkeypatch, capsys, line)
 
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
-def test_a_complex_input_is_refused(tmp_path, monkeypatch, capsys):
+def test_a_complex_input_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     line, given = "return x.abs()", "torch.randn(2, 4, dtype=torch.complex64)"
     Path("network.py").write_text(NETWORK.format(line=line, input=given))
@@ -211,7 +233,7 @@ def test_a_complex_input_is_refused(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.export
-def test_a_stream_gives_the_frames_of_the_whole(torch):
+def test_a_stream_gives_the_frames_of_the_whole(torch: Any) -> None:
     from ember import frontends
 
     samples = torch.randn(1600)
@@ -235,7 +257,9 @@ def test_a_stream_gives_the_frames_of_the_whole(torch):
         ({"mels": 128}, "of 128 mel bands have no frequency"),
     ],
 )
-def test_a_front_end_refuses_what_does_not_fit(torch, options, said):
+def test_a_front_end_refuses_what_does_not_fit(
+    torch: Any, options: dict[str, Any], said: str
+) -> None:
     from ember import errors, frontends
 
     with pytest.raises(errors.SdkError, match=said):
@@ -255,7 +279,12 @@ calibration_inputs = [(torch.randn(160),) for _ in range(3)]
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
 @pytest.mark.parametrize("backend", ["portable", "xnnpack", "cadence"])
-def test_a_stream_runs_as_a_program(tmp_path, monkeypatch, capsys, backend):
+def test_a_stream_runs_as_a_program(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    backend: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("front.py").write_text(FRONT)
     words = ["export", "front.py", "--backend", backend, "-o", "front.bpte"]
@@ -266,17 +295,19 @@ def test_a_stream_runs_as_a_program(tmp_path, monkeypatch, capsys, backend):
 
 @pytest.mark.export
 @pytest.mark.usefixtures("torch")
-def test_the_filters_are_stored_as_bands(tmp_path, monkeypatch):
+def test_the_filters_are_stored_as_bands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     Path("front.py").write_text(FRONT)
     assert cli.main(["export", "front.py", "-o", "front.pte"]) == 0
     content = Path("front.pte").read_bytes()
-    assert len(content) < 12_000  # the matrix alone has 41,120
+    assert len(content) < 12_000  # the matrix by itself has 41,120
     names = [x.full_name for x in program.parse(content).methods[0].operators]
     assert {"ember::rfft.out", "ember::band_mm.out"} <= set(names)
 
 
-def test_front_ends_need_pytorch(monkeypatch):
+def test_front_ends_need_pytorch(monkeypatch: pytest.MonkeyPatch) -> None:
     from ember import errors
 
     for name in [name for name in sys.modules if name.startswith("ember.frontends")]:

@@ -1,9 +1,13 @@
 import json
 import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
 from ember import boards, cli
+from ember.boards.keys import Uf2
 from ember.errors import SdkError, UsageError
 from ember.flash import dfu, messages, perform, plans, probes, uf2
 from ember.flash.plans import FlashOrder, FlashPlan, Image, Read, ToolRun
@@ -11,22 +15,24 @@ from ember.toolchain import elf, image
 from ember.toolchain.image import ImageSegment
 
 RP2040, VOLUME = 0xE48BFF56, "RPI-RP2"
+Parts = Sequence[ImageSegment]
+Tool = Callable[[str, str], None]
 
 
 # ---- files ---------------------------------------------------------------------------
 
 
-def test_uf2_round_trip(tmp_path):
+def test_uf2_round_trip(tmp_path: Path) -> None:
     parts = (
         ImageSegment(0x10000000, bytes(range(256)) * 3),
         ImageSegment(0x10010040, b"abc"),
     )
     data = uf2.pack(parts, RP2040)
-    found, family = uf2.unpack(data)
+    blocks, family = uf2.unpack(data)
     assert family == RP2040
-    assert found[0] == parts[0]
-    assert found[1].address == 0x10010000
-    assert found[1].data == b"\xff" * 64 + b"abc" + b"\xff" * 189
+    assert blocks[0] == parts[0]
+    assert blocks[1].address == 0x10010000
+    assert blocks[1].data == b"\xff" * 64 + b"abc" + b"\xff" * 189
     path = tmp_path / "firmware.uf2"
     path.write_bytes(data)
     assert len(data) == 512 * 4
@@ -45,13 +51,15 @@ def test_uf2_round_trip(tmp_path):
         (lambda data: data[:-1] + b"X", "block 2 of the UF2 file is broken"),
     ],
 )
-def test_a_broken_uf2_file_is_refused(change, said):
+def test_a_broken_uf2_file_is_refused(
+    change: Callable[[bytes], bytes], said: str
+) -> None:
     data = uf2.pack((ImageSegment(0, bytes(768)),), RP2040)
     with pytest.raises(SdkError, match=said):
         uf2.unpack(change(data))
 
 
-def test_dfu_round_trip(tmp_path):
+def test_dfu_round_trip(tmp_path: Path) -> None:
     parts = (
         ImageSegment(0x08000000, b"first" * 100),
         ImageSegment(0x08020000, b"second"),
@@ -67,7 +75,7 @@ def test_dfu_round_trip(tmp_path):
 
 
 @pytest.mark.skipif(probes.PROGRAMS["dfu-util"].find() is None, reason="needs dfu-util")
-def test_dfu_suffix_passes_the_official_check(tmp_path):
+def test_dfu_suffix_passes_the_official_check(tmp_path: Path) -> None:
     path = tmp_path / "firmware.dfu"
     path.write_bytes(dfu.pack((ImageSegment(0x08000000, b"data"),), 0x0483, 0xDF11, 0))
     done = subprocess.run(
@@ -81,7 +89,12 @@ def test_dfu_suffix_passes_the_official_check(tmp_path):
 # ---- what is written -----------------------------------------------------------------
 
 
-def firmware(tmp_path, monkeypatch, parts, machine=elf.EM_ARM):
+def firmware(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    parts: Parts,
+    machine: int = elf.EM_ARM,
+) -> Path:
     path = tmp_path / "firmware.elf"
     path.write_bytes(b"")
     read = elf.Elf(path, 2, machine, 32, 0, (), ())
@@ -90,14 +103,16 @@ def firmware(tmp_path, monkeypatch, parts, machine=elf.EM_ARM):
     return path
 
 
-def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
+def test_segments_in_one_sector_are_one_block(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     board = boards.load("netduinoplus2")
     base = 0x08000000
     parts = [ImageSegment(base, b"abcdef"), ImageSegment(base + 8, b"gh")]
     parts += [ImageSegment(base + 0x10000, b"far")]
-    found = plans.read_image(firmware(tmp_path, monkeypatch, parts), board)
-    assert found.start == base
-    assert found.blocks == (
+    loaded = plans.read_image(firmware(tmp_path, monkeypatch, parts), board)
+    assert loaded.start == base
+    assert loaded.blocks == (
         ImageSegment(base, b"abcdef\xff\xffgh\xff\xff"),
         ImageSegment(base + 0x10000, b"far\xff"),
     )
@@ -121,7 +136,13 @@ def test_segments_in_one_sector_are_one_block(tmp_path, monkeypatch):
         ),
     ],
 )
-def test_what_cannot_be_flashed_is_refused(tmp_path, monkeypatch, parts, machine, said):
+def test_what_cannot_be_flashed_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    parts: Parts,
+    machine: int,
+    said: str,
+) -> None:
     path = firmware(tmp_path, monkeypatch, parts, machine)
     with pytest.raises(SdkError) as error:
         plans.read_image(path, boards.load("netduinoplus2"))
@@ -132,14 +153,14 @@ def test_what_cannot_be_flashed_is_refused(tmp_path, monkeypatch, parts, machine
 
 
 @pytest.fixture
-def tool(tmp_path, monkeypatch):
+def tool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tool:
     """Puts a program of a few lines of shell on the PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    monkeypatch.setattr(probes.sys, "executable", str(folder / "python"))
+    monkeypatch.setattr(sys, "executable", str(folder / "python"))
 
-    def make(name, script):
+    def make(name: str, script: str) -> None:
         path = folder / name
         path.write_text(f"#!/bin/sh\n{script}\n")
         path.chmod(0o755)
@@ -147,14 +168,13 @@ def tool(tmp_path, monkeypatch):
     return make
 
 
-def run(step, **changes):
+def run(step: ToolRun, limit: float | None = None) -> None:
     board = boards.load("netduinoplus2")
-    perform.run(
-        FlashPlan("openocd", (step,)), board.flasher("openocd"), print, **changes
-    )
+    plan = FlashPlan("openocd", (step,))
+    perform.run(plan, board.flasher("openocd"), print, limit=limit)
 
 
-def test_a_plan_is_run_and_compared(tool):
+def test_a_plan_is_run_and_compared(tool: Tool) -> None:
     tool("openocd", "printf abc > read0.bin")
     read = Read("read0.bin", 0x100, b"abc")
     run(ToolRun("read", ("openocd",), (read,)))
@@ -165,7 +185,7 @@ def test_a_plan_is_run_and_compared(tool):
     )
 
 
-def test_a_chip_is_told_by_the_bits_that_count(tool):
+def test_a_chip_is_told_by_the_bits_that_count(tool: Tool) -> None:
     tool("openocd", "printf '\\104\\063\\042\\021' > chip.bin")
     right = Read("chip.bin", 0, bytes.fromhex("44030000"), bytes.fromhex("ff0f0000"))
     run(ToolRun("identify", ("openocd",), (right,), chip=True))
@@ -174,16 +194,17 @@ def test_a_chip_is_told_by_the_bits_that_count(tool):
         run(ToolRun("identify", ("openocd",), (wrong,), chip=True))
 
 
-def test_a_tool_that_hangs_is_ended(tool):
+def test_a_tool_that_hangs_is_ended(tool: Tool) -> None:
     tool("openocd", "exec sleep 60")
     with pytest.raises(SdkError, match="not done after 1 s"):
         run(ToolRun("program", ("openocd",)), limit=1)
 
 
-def test_a_missing_tool_names_its_package(tool):
+def test_a_missing_tool_names_its_package(tool: Tool) -> None:
     with pytest.raises(SdkError) as error:
         probes.executable("jlink")
     assert error.value.what == "JLinkExe is not installed"
+    assert error.value.hint is not None
     assert "segger.com" in error.value.hint
     assert "ember[flash]" in probes.PROGRAMS["pyocd"].install
 
@@ -213,16 +234,19 @@ def test_a_missing_tool_names_its_package(tool):
         ("jlink", "", "status 7, without output"),
     ],
 )
-def test_what_a_tool_says_becomes_a_sentence(tool_name, output, said):
+def test_what_a_tool_says_becomes_a_sentence(
+    tool_name: str, output: str, said: str
+) -> None:
     error = messages.explain(tool_name, ToolRun("program", ()), output, 7)
     assert said in error.what
     assert error.what.startswith(f"{tool_name}, program: ")
 
 
-def test_a_hint_names_the_target():
+def test_a_hint_names_the_target() -> None:
     words = ("pyocd", "load", "--target", "stm32f446retx")
     said = "0000774 C Target type stm32f446retx not recognized. Use 'pyocd list"
     error = messages.explain("pyocd", ToolRun("identify", words), said, 1)
+    assert error.hint is not None
     assert "`pyocd pack install stm32f446retx`" in error.hint
 
 
@@ -236,17 +260,21 @@ TWO = {
 }
 
 
-def test_two_probes_are_a_question_without_pyocd_too(tool, monkeypatch):
+def test_two_probes_are_a_question_without_pyocd_too(
+    tool: Tool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = " serial: 66AA\\n dev-type: F7\\n serial: 66BB\\n dev-type: F4\\n"
     tool("st-info", f"printf '{text}'")
     tool("st-flash", "")
-    monkeypatch.setenv("PATH", str(probes.sys.executable).rsplit("/", 1)[0])
+    monkeypatch.setenv("PATH", sys.executable.rsplit("/", 1)[0])
     with pytest.raises(UsageError) as error:
         probes.need_one("st-flash", None)
     assert "66AA (ST-LINK, F7), 66BB (ST-LINK, F4)" in error.value.what
 
 
-def test_two_probes_are_a_question(tool, tmp_path, capsys):
+def test_two_probes_are_a_question(
+    tool: Tool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     facts = json.dumps(TWO)
     tool("pyocd", f"echo '{facts}'")
     with pytest.raises(UsageError) as error:
@@ -256,7 +284,9 @@ def test_two_probes_are_a_question(tool, tmp_path, capsys):
     probes.need_one("uf2", None)
 
 
-def test_probes_lists_what_tools_see(tool, tmp_path, capsys):
+def test_probes_lists_what_tools_see(
+    tool: Tool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     tool("pyocd", f"echo '{json.dumps(TWO)}'")
     tool("st-info", "printf ' version: V2\\n serial: 66AA\\n dev-type: STM32F7\\n'")
     tool("st-flash", "")
@@ -265,12 +295,14 @@ def test_probes_lists_what_tools_see(tool, tmp_path, capsys):
     report = tmp_path / "probes.json"
     assert cli.main(["probes", "--json", str(report)]) == 0
     facts = json.loads(report.read_text())
-    found = {(one["kind"], one["id"]) for one in facts["found"]}
-    assert {("probe", "0A"), ("probe", "66AA"), ("boot loader", "357A")} <= found
+    seen = {(entry["kind"], entry["id"]) for entry in facts["found"]}
+    assert {("probe", "0A"), ("probe", "66AA"), ("boot loader", "357A")} <= seen
     assert "JLinkExe is not installed" in capsys.readouterr().out
 
 
-def test_probes_names_what_is_missing(tool, monkeypatch, capsys):
+def test_probes_names_what_is_missing(
+    tool: Tool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.setenv("PATH", "/nonexistent")
     assert cli.main(["probes"]) == 0
     said = " ".join(capsys.readouterr().out.split())
@@ -278,18 +310,24 @@ def test_probes_names_what_is_missing(tool, monkeypatch, capsys):
 
 
 @pytest.fixture
-def pico():
+def pico() -> boards.Board:
     return boards.load("rpi-pico")
 
 
-def drive(folder, board_id):
+def uf2_of(board: boards.Board) -> Uf2:
+    facts = board.flasher(None)
+    assert isinstance(facts, Uf2)
+    return facts
+
+
+def drive(folder: Path, board_id: str) -> Path:
     folder.mkdir()
     text = f"UF2 Bootloader v2.0\r\nModel: Raspberry Pi\r\nBoard-ID: {board_id}\r\n"
     (folder / "INFO_UF2.TXT").write_text(text)
     return folder
 
 
-def test_a_file_is_copied_to_the_drive(pico, tmp_path):
+def test_a_file_is_copied_to_the_drive(pico: boards.Board, tmp_path: Path) -> None:
     place = drive(tmp_path / VOLUME, VOLUME)
     facts = pico.flasher(None)
     base = pico.memory("flash").base
@@ -302,18 +340,20 @@ def test_a_file_is_copied_to_the_drive(pico, tmp_path):
     assert not plan.verifies
 
 
-def test_a_drive_of_another_chip(pico, tmp_path):
+def test_a_drive_of_another_chip(pico: boards.Board, tmp_path: Path) -> None:
     place = drive(tmp_path / "RP2350", "RP2350")
     with pytest.raises(SdkError, match=r"wrong chip: .* is a RP2350"):
-        uf2.choose(pico.flasher(None), str(place))
+        uf2.choose(uf2_of(pico), str(place))
     with pytest.raises(SdkError, match="is not the drive of a UF2 boot loader"):
-        uf2.choose(pico.flasher(None), str(tmp_path))
+        uf2.choose(uf2_of(pico), str(tmp_path))
 
 
-def test_drives_are_found_where_they_are_mounted(pico, tmp_path, monkeypatch):
+def test_drives_are_found_where_they_are_mounted(
+    pico: boards.Board, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     places = [drive(tmp_path / "a", "RP2350")]
     monkeypatch.setattr(uf2, "_mount_points", lambda: iter(places))
-    facts = pico.flasher(None)
+    facts = uf2_of(pico)
     with pytest.raises(SdkError, match="only drives of other chips"):
         uf2.choose(facts, None)
     places.append(drive(tmp_path / "b", VOLUME))
@@ -323,7 +363,7 @@ def test_drives_are_found_where_they_are_mounted(pico, tmp_path, monkeypatch):
         uf2.choose(facts, None)
 
 
-def test_a_drive_that_goes_away(tmp_path):
+def test_a_drive_that_goes_away(tmp_path: Path) -> None:
     gone = uf2.Drive(tmp_path / "gone", "Raspberry Pi", VOLUME)
     with pytest.raises(SdkError, match="failed: No such file"):
         uf2.copy(b"data", "firmware.uf2", gone)
@@ -332,7 +372,9 @@ def test_a_drive_that_goes_away(tmp_path):
 # ---- the command ---------------------------------------------------------------------
 
 
-def test_a_dry_run_shows_the_plan(tmp_path, monkeypatch, capsys):
+def test_a_dry_run_shows_the_plan(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "firmware.elf"
     parts = [ImageSegment(0x08000000, b"abcd")]
     firmware(tmp_path, monkeypatch, parts)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ember import boards
-from ember.boards.keys import Gdb
+from ember.boards.keys import Flasher, Gdb, PyOcd
 from ember.errors import SdkError, UsageError
 from ember.flash import perform, probes
 from ember.flash.plans import FlashOrder, Image
@@ -18,39 +18,45 @@ GOLDEN = Path(__file__).parent / "flash_plans.json"
 FLASHED = [name for name in boards.names() if boards.load(name).flashers]
 
 
-def order_for(board, **changes):
+def order_for(
+    board: boards.Board,
+    probe: str | None = None,
+    *,
+    program: bool = True,
+    extra: tuple[str, ...] = (),
+) -> FlashOrder:
     """A small image at the start of the board's first flash."""
     flash = next(memory for memory in board.memories if memory.flash)
     content = bytes(range(256)) * 4
-    made = Image((ImageSegment(flash.base, content),), flash.base)
-    return FlashOrder(board, made, **changes)
+    image = Image((ImageSegment(flash.base, content),), flash.base)
+    return FlashOrder(board, image, probe, program, extra)
 
 
-def tools(board):
+def tools(board: boards.Board) -> tuple[Flasher, ...]:
     """Its flashers, and gdb, which every board has."""
     return (*board.flashers, board.flasher("gdb"))
 
 
-def planned(board, facts, **changes):
+def planned(board: boards.Board, facts: Flasher, *, program: bool = True) -> list[str]:
     probe = "localhost:3333" if facts.tool == "gdb" else "PROBE"
-    return perform.plan(order_for(board, probe=probe, **changes), facts).lines()
+    return perform.plan(order_for(board, probe, program=program), facts).lines()
 
 
-def test_plans_are_what_they_were():
-    """Every flasher of every board; EMBER_UPDATE=1 writes them anew."""
-    found = {
+def test_plans_are_what_they_were() -> None:
+    """Every flasher of every board; EMBER_UPDATE=1 writes them again."""
+    lines = {
         f"{name} {facts.tool}": planned(boards.load(name), facts)
         for name in FLASHED
         for facts in tools(boards.load(name))
     }
 
     if os.environ.get("EMBER_UPDATE"):
-        GOLDEN.write_text(json.dumps(found, indent=1) + "\n")
-    assert found == json.loads(GOLDEN.read_text())
+        GOLDEN.write_text(json.dumps(lines, indent=1) + "\n")
+    assert lines == json.loads(GOLDEN.read_text())
 
 
 @pytest.mark.parametrize("name", FLASHED)
-def test_only_comparing_writes_nothing(name):
+def test_only_comparing_writes_nothing(name: str) -> None:
     board = boards.load(name)
     for facts in tools(board):
         if facts.tool == "uf2":
@@ -64,7 +70,7 @@ def test_only_comparing_writes_nothing(name):
 
 
 @pytest.mark.parametrize("name", FLASHED)
-def test_words_for_the_tool_are_given_to_it(name):
+def test_words_for_the_tool_are_given_to_it(name: str) -> None:
     board = boards.load(name)
     for facts in tools(board):
         plan = perform.plan(order_for(board, probe="h:1", extra=("--mine",)), facts)
@@ -74,7 +80,7 @@ def test_words_for_the_tool_are_given_to_it(name):
 
 @pytest.mark.skipif(probes.PROGRAMS["openocd"].find() is None, reason="needs openocd")
 @pytest.mark.parametrize("name", FLASHED)
-def test_openocd_reads_the_configuration(name):
+def test_openocd_reads_the_configuration(name: str) -> None:
     board = boards.load(name)
     for facts in board.flashers:
         if facts.tool == "openocd":
@@ -89,19 +95,19 @@ def test_openocd_reads_the_configuration(name):
 
 @pytest.mark.slow
 @pytest.mark.skipif(probes.PROGRAMS["pyocd"].find() is None, reason="needs pyocd")
-def test_pyocd_knows_the_targets_or_a_pack_does():
+def test_pyocd_knows_the_targets_or_a_pack_does() -> None:
     pyocd = probes.executable("pyocd")
     done = subprocess.run(
         [pyocd, "json", "--targets"], check=True, capture_output=True, text=True
     )
-    known = {one["name"] for one in json.loads(done.stdout)["targets"]}
+    known = {target["name"] for target in json.loads(done.stdout)["targets"]}
     for name in FLASHED:
         for facts in boards.load(name).flashers:
             if facts.tool == "pyocd":
                 assert (facts.target in known) == (facts.pack is None), name
 
 
-def test_dfu_leaves_where_the_vectors_are():
+def test_dfu_leaves_where_the_vectors_are() -> None:
     board = boards.load("netduinoplus2")
     start, data = 0x08000000, bytes(64)
     parts = (ImageSegment(start, data), ImageSegment(start + 0x20000, data))
@@ -126,22 +132,26 @@ def test_dfu_leaves_where_the_vectors_are():
         ("pyocd", "no debug probe is connected"),
     ],
 )
-def test_tools_understand_the_words_of_plans(tool, said):
-    """With a probe that nobody has, and reading only: nothing here is written to."""
+def test_tools_understand_the_words_of_plans(tool: str, said: str) -> None:
+    """With a probe that does not exist, and reading only: nothing is written to."""
     if probes.PROGRAMS[tool].find() is None:
         pytest.skip(f"needs {tool}")
-    found = [boards.load(name) for name in FLASHED]
-    found = [one for one in found if any(tool == how.tool for how in one.flashers)]
-    if tool == "pyocd":  # a second each
-        found = [one for one in found if one.flasher(tool).pack is None][:2]
-    for board in found:
-        facts = board.flasher(tool)
+    pairs = [
+        (board, flasher)
+        for board in map(boards.load, FLASHED)
+        for flasher in board.flashers
+        if flasher.tool == tool
+        and not (isinstance(flasher, PyOcd) and flasher.pack is not None)
+    ]
+    if tool == "pyocd":
+        pairs = pairs[:2]  # a second each
+    for board, facts in pairs:
         plan = perform.plan(order_for(board, probe="123456", program=False), facts)
         with pytest.raises(SdkError, match=said):
             perform.run(plan, facts, print)
 
 
-def test_gdb_needs_an_address():
+def test_gdb_needs_an_address() -> None:
     board = boards.load("netduinoplus2")
     with pytest.raises(UsageError, match="address of a server"):
         perform.plan(order_for(board), Gdb(tool="gdb"))

@@ -19,7 +19,10 @@ PROGRAMS = sorted((Path(__file__).parent / "data").glob("*.pte"))
 NEW = ("25.12.19",)  # the first that compares the sizes of tables
 VERSIONS = (
     "24.3.25",
-    *(pytest.param(one, marks=pytest.mark.long) for one in ("25.2.10", "25.9.23")),
+    *(
+        pytest.param(version, marks=pytest.mark.long)
+        for version in ("25.2.10", "25.9.23")
+    ),
     *NEW,
 )
 
@@ -68,9 +71,9 @@ def test_reads_the_same(
     version: str, path: Path, written: Callable[[str], Path]
 ) -> None:
     content = program.read(path)
-    found = program.read(written(version) / path.name)
-    assert found == program.parse(program.write(content))
-    assert program.write(found) == program.write(content)
+    again = program.read(written(version) / path.name)
+    assert again == program.parse(program.write(content))
+    assert program.write(again) == program.write(content)
 
 
 @pytest.mark.slow
@@ -114,15 +117,15 @@ def test_what_ember_writes_states_true_sizes(path: Path, tmp_path: Path) -> None
 def fields_past(path: Path) -> list[str]:
     """The tables with a scalar that ends past the size their vtable states."""
     data = path.read_bytes()
-    places = {one.path: one for one in positions.walk(data)}
-    found = []
-    for name, one in places.items():
+    places = {position.path: position for position in positions.walk(data)}
+    past = []
+    for name, position in places.items():
         table, dot, _ = name.rpartition(".")
         head = places.get(f"{table}@")
-        if one.kind != "scalar" or not dot or name.endswith("]") or head is None:
+        if position.kind != "scalar" or not dot or name.endswith("]") or head is None:
             continue
         stated = places[f"{table}@table_size"].at
         size = struct.unpack_from("<H", data, stated)[0]
-        if one.at + one.width > head.at + size:
-            found.append(table)
-    return found
+        if position.at + position.width > head.at + size:
+            past.append(table)
+    return past

@@ -133,8 +133,9 @@ MOST_UP_TO_DATE = 50
 def entered(folder: Path) -> int:
     """Modules that a build of the digits enters: by calls from other rooms or their
     own."""
-    words = ["build", DIGITS, "--board", "mps3-an547", "--out", folder]
-    command = [sys.executable, ROOT / "tools" / "modules_entered.py", *words]
+    tool = str(ROOT / "tools" / "modules_entered.py")
+    words = ["build", str(DIGITS), "--board", "mps3-an547", "--out", str(folder)]
+    command = [sys.executable, tool, *words]
     done = subprocess.run(command, check=True, capture_output=True, encoding="utf-8")
     counts = re.search(r"(\d+) doors of rooms, (\d+) modules behind", done.stderr)
     assert counts is not None, done.stderr

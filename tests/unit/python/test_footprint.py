@@ -24,14 +24,14 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("board", BOARDS)
 def test_bytes_by_library_and_operator(data: Path, board: str) -> None:
     built = build(data / "add.pte", board)
-    found = built.sizes["footprint"]
-    assert set(found) == {"libraries", "operators", "engines"}
-    assert {"core", "port", "application", "tables"} <= set(found["libraries"])
-    (operator,) = found["operators"]
+    shares = built.sizes["footprint"]
+    assert set(shares) == {"libraries", "operators", "engines"}
+    assert {"core", "port", "application", "tables"} <= set(shares["libraries"])
+    (operator,) = shares["operators"]
     assert operator == "aten::add.out"
-    assert 0 < flash(found["operators"][operator]) < 1000
-    kernels = [found["libraries"].get(name) for name in ("kernels", "variants")]
-    parts = [*found["operators"].values(), *found["engines"].values()]
+    assert 0 < flash(shares["operators"][operator]) < 1000
+    kernels = [shares["libraries"].get(name) for name in ("kernels", "variants")]
+    parts = [*shares["operators"].values(), *shares["engines"].values()]
     assert sum(map(flash, filter(None, kernels))) == sum(map(flash, parts))
 
 
@@ -53,19 +53,19 @@ def test_a_build_is_compared_with_another(
         build(data / f"{name}.pte", "mps2-an386", out=Path(name), options=options)
     words = ["compare", "add", "conv", "--html", "page.html", "--json", "-"]
     assert cli.main(words) == 0
-    found = json.loads(capsys.readouterr().out)
-    before, after = found["firmware"]["total"]
+    report = json.loads(capsys.readouterr().out)
+    before, after = report["firmware"]["total"]
     assert before < after
-    assert after > found["firmware"]["model"][1] > 0
+    assert after > report["firmware"]["model"][1] > 0
     facts = json.loads(Path("conv/5-firmware/size.json").read_text())["size"]
     assert after == sum(facts[kind] for kind in ("code", "rodata", "data", "model"))
-    assert found["options"] == {"--optimize": ["size", "speed"]}
-    assert found["operators"]["aten::add.out"][1] == 0
-    assert found["operators"]["aten::convolution.out"][0] == 0
+    assert report["options"] == {"--optimize": ["size", "speed"]}
+    assert report["operators"]["aten::add.out"][1] == 0
+    assert report["operators"]["aten::convolution.out"][0] == 0
     text = Path("page.html").read_text()
     assert needs_nothing(text)
-    options, firmware = Page(text).tables[:2]
-    assert options.rows == [["--optimize", "size", "speed"]]
+    changed, firmware = Page(text).tables[:2]
+    assert changed.rows == [["--optimize", "size", "speed"]]
     assert ["total", f"{before:,}", f"{after:,}"] in [row[:3] for row in firmware.rows]
     assert cli.main(["compare", "add", "add"]) == 0
     assert "same sizes" in capsys.readouterr().out
@@ -118,8 +118,10 @@ Linker script and memory map
 
 def test_a_map(tmp_path: Path) -> None:
     (tmp_path / "f.map").write_text(GNU)
-    found = footprint.pieces(tmp_path / "f.map")
-    assert [(one.kind, one.size, one.archive, one.member) for one in found] == [
+    pieces = footprint.pieces(tmp_path / "f.map")
+    assert [
+        (piece.kind, piece.size, piece.archive, piece.member) for piece in pieces
+    ] == [
         ("code", 0x24, "libember_core", "f.c.obj"),
         ("code", 0x10, None, "0_start.o"),
         ("bss", 8, None, "0_start.o"),
@@ -139,8 +141,8 @@ MERGED = """Linker script and memory map
 
 def test_strings_that_binutils_merged_count_once(tmp_path: Path) -> None:
     (tmp_path / "f.map").write_text(MERGED)
-    found = footprint.pieces(tmp_path / "f.map")
-    assert [(one.section, one.size) for one in found] == [
+    pieces = footprint.pieces(tmp_path / "f.map")
+    assert [(piece.section, piece.size) for piece in pieces] == [
         (".rodata.main.str1.1", 0x1EA),
         (".rodata.zeros", 4),
     ]

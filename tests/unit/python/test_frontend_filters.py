@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from ember import cli
@@ -16,14 +21,15 @@ BIQUADS = (
     " (Tensor(a!), Tensor(b!))"
 )
 BAYER = f"(Tensor pixels, int red, {OUT}"
+Shape = tuple[int, ...]
 
 
 @pytest.fixture(name="torch")
-def _torch():
+def _torch() -> Any:
     return pytest.importorskip("torch")
 
 
-def zeros(*shape, dtype=np.float32):
+def zeros(*shape: int, dtype: npt.DTypeLike = np.float32) -> npt.NDArray[Any]:
     return np.zeros(shape, dtype)
 
 
@@ -43,7 +49,16 @@ def zeros(*shape, dtype=np.float32):
         ((5,), (1, 3), 1, 1, (4,), "shape"),
     ],
 )
-def test_bad_resampling_is_refused(tmp_path, capsys, window, taps, up, down, out, why):
+def test_bad_resampling_is_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    window: Shape,
+    taps: Shape,
+    up: int,
+    down: int,
+    out: Shape,
+    why: str,
+) -> None:
     arguments = [zeros(*window), zeros(*taps), up, down]
     one_call.write(
         tmp_path / "a", "ember::resample.out", RESAMPLE, arguments, [zeros(*out)]
@@ -64,7 +79,13 @@ def test_bad_resampling_is_refused(tmp_path, capsys, window, taps, up, down, out
         ((), (2,), (1, 5)),
     ],
 )
-def test_bad_biquads_are_refused(tmp_path, capsys, x, held, sections):
+def test_bad_biquads_are_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    x: Shape,
+    held: Shape,
+    sections: Shape,
+) -> None:
     arguments = [zeros(*x), zeros(*held), zeros(*sections)]
     results = [zeros(*x), zeros(*held)]
     one_call.write(tmp_path / "a", "ember::biquads.out", BIQUADS, arguments, results)
@@ -81,7 +102,9 @@ def test_bad_biquads_are_refused(tmp_path, capsys, x, held, sections):
         ((4, 4), 4, "out of range"),
     ],
 )
-def test_bad_bayer_images_are_refused(tmp_path, capsys, shape, red, why):
+def test_bad_bayer_images_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], shape: Shape, red: int, why: str
+) -> None:
     pixels = zeros(*shape, dtype=np.uint8)
     out = zeros(*(size // 2 for size in shape), dtype=np.uint8)
     one_call.write(tmp_path / "a", "ember::gray_bayer.out", BAYER, [pixels, red], [out])
@@ -93,16 +116,16 @@ def test_bad_bayer_images_are_refused(tmp_path, capsys, shape, red, why):
 
 
 @pytest.mark.export
-def test_fir_is_a_convolution(torch):
+def test_fir_is_a_convolution(torch: Any) -> None:
     from ember.frontends import FIR
 
     taps = np.random.default_rng(0).standard_normal(7) / 8
     samples = np.random.default_rng(1).standard_normal((2, 40))
     want = np.stack([np.convolve(row, taps)[:40] for row in samples])
-    given = FIR(taps)(torch.from_numpy(samples.astype(np.float32)))
+    given = FIR(taps.tolist())(torch.from_numpy(samples.astype(np.float32)))
     np.testing.assert_allclose(given.numpy(), want, atol=1e-6)
     integers = np.round(samples * 4000).astype(np.int16)
-    given = FIR(taps, int16=True)(torch.from_numpy(integers)).numpy()
+    given = FIR(taps.tolist(), int16=True)(torch.from_numpy(integers)).numpy()
     assert given.dtype == np.int16
     assert np.abs(given - want * 4000).max() < 1.5
 
@@ -111,7 +134,9 @@ def test_fir_is_a_convolution(torch):
 @pytest.mark.parametrize(
     ("up", "down", "n"), [(1, 3, 96), (3, 1, 96), (4, 6, 96), (160, 147, 294)]
 )
-def test_a_tone_is_the_same_at_another_rate(torch, up, down, n):
+def test_a_tone_is_the_same_at_another_rate(
+    torch: Any, up: int, down: int, n: int
+) -> None:
     from ember.frontends import Resample
 
     angle = 2 * np.pi * 3 / n
@@ -126,7 +151,7 @@ def test_a_tone_is_the_same_at_another_rate(torch, up, down, n):
 
 
 @pytest.mark.export
-def test_a_lower_rate_leaves_high_tones_out(torch):
+def test_a_lower_rate_leaves_high_tones_out(torch: Any) -> None:
     from ember.frontends import Resample
 
     tone = torch.sin(torch.arange(600) * np.pi * 0.9)  # would fold to a low one
@@ -134,7 +159,7 @@ def test_a_lower_rate_leaves_high_tones_out(torch):
 
 
 @pytest.mark.export
-def test_biquads_are_the_difference_equation(torch):
+def test_biquads_are_the_difference_equation(torch: Any) -> None:
     from ember.frontends import Biquads
 
     rows = [[0.2, 0.4, 0.2, 1, -0.5, 0.3], [2, -4, 2, 2, -3.0, 1.2]]
@@ -152,7 +177,7 @@ def test_biquads_are_the_difference_equation(torch):
 
 
 @pytest.mark.export
-def test_filters_take_hops(torch):
+def test_filters_take_hops(torch: Any) -> None:
     from ember.frontends import FIR, Biquads, Resample, reset, streamed
 
     low = [[0.2, 0.4, 0.2, 1, -0.5, 0.3]]
@@ -168,7 +193,7 @@ def test_filters_take_hops(torch):
 
 
 @pytest.mark.export
-def test_windows_are_standardised(torch):
+def test_windows_are_standardised(torch: Any) -> None:
     from ember.frontends import Standardise, Streaming
 
     samples = torch.randn(3, 40) * 5 + 2
@@ -185,7 +210,7 @@ def test_windows_are_standardised(torch):
 
 @pytest.mark.export
 @pytest.mark.parametrize("pattern", ["RGGB", "GRBG", "GBRG", "BGGR"])
-def test_a_coloured_cell_is_its_colour(torch, pattern):
+def test_a_coloured_cell_is_its_colour(torch: Any, pattern: str) -> None:
     from ember.frontends import Bayer
 
     values = {"R": 200, "G": 100, "B": 50}
@@ -197,10 +222,10 @@ def test_a_coloured_cell_is_its_colour(torch, pattern):
 
 
 @pytest.mark.export
-def test_what_is_no_filter_is_refused(torch):
+def test_what_is_no_filter_is_refused(torch: Any) -> None:
     from ember.frontends import FIR, Bayer, Biquads, Resample, Standardise
 
-    for make, why in [
+    refused: list[tuple[Callable[[], object], str]] = [
         (lambda: FIR([]), "at least one tap"),
         (lambda: FIR([float("nan")]), "a finite number"),
         (lambda: FIR([1.0], int16=True), "a tap of 1 is not below 1"),
@@ -212,6 +237,7 @@ def test_what_is_no_filter_is_refused(torch):
         (lambda: Standardise(4, 1, floor=0), "the floor is 0"),
         (lambda: Bayer("RGB"), "'RGB' is not a Bayer pattern"),
         (lambda: Bayer()(torch.zeros(3, 4)), "3 x 4 pixels are not cells"),
-    ]:
+    ]
+    for make, why in refused:
         with pytest.raises(SdkError, match=why):
             make()

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import committed_cases
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from ember import cli
@@ -20,18 +23,26 @@ RFFT = f"(Tensor x, Tensor window, Tensor roots, int n, {TWO}"
 LOGS = "(Tensor z, Tensor exponents, Tensor bands, Tensor weights, int floor, " + ONE
 AFFINE = f"(Tensor x, Tensor weights, Tensor bias, int shift, int bits, {ONE}"
 RATE = 16000
+Shape = tuple[int, ...]
 
 
 @pytest.fixture(name="torch")
-def _torch():
+def _torch() -> Any:
     return pytest.importorskip("torch")
 
 
-def zeros(*shape, dtype=np.int16):
+def zeros(*shape: int, dtype: npt.DTypeLike = np.int16) -> npt.NDArray[Any]:
     return np.zeros(shape, dtype)
 
 
-def said_of(folder, capsys, op, schema, arguments, results):
+def said_of(
+    folder: Path,
+    capsys: pytest.CaptureFixture[str],
+    op: str,
+    schema: str,
+    arguments: Sequence[object],
+    results: Sequence[npt.NDArray[Any]],
+) -> str:
     one_call.write(folder / "a", f"ember::{op}.out", schema, arguments, results)
     assert cli.main(["test", str(folder / "a"), "--board", "host"]) == 1
     return "".join(capsys.readouterr())
@@ -53,8 +64,14 @@ def said_of(folder, capsys, op, schema, arguments, results):
     ],
 )
 def test_transforms_that_do_not_fit_are_refused(
-    tmp_path, capsys, x, window, n, of_roots, z
-):
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    x: Shape,
+    window: Shape,
+    n: int,
+    of_roots: int,
+    z: Shape,
+) -> None:
     arguments = [zeros(*x), zeros(*window), roots.of_real_s16(of_roots), n]
     results = [zeros(*z), zeros(*z[:-2], dtype=np.int32)]
     said = said_of(tmp_path, capsys, "rfft_s16", RFFT, arguments, results)
@@ -73,9 +90,14 @@ def test_transforms_that_do_not_fit_are_refused(
     ],
 )
 def test_bands_that_do_not_fit_are_refused(
-    tmp_path, capsys, exponents, bands, floor, why
-):
-    arguments = [zeros(2, 5, 2), zeros(*exponents, dtype=np.int32)]
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    exponents: Shape,
+    bands: list[tuple[int, int]],
+    floor: int,
+    why: str,
+) -> None:
+    arguments: list[object] = [zeros(2, 5, 2), zeros(*exponents, dtype=np.int32)]
     arguments += [np.array(bands, np.int32), zeros(3), floor]
     said = said_of(tmp_path, capsys, "log_bands_s16", LOGS, arguments, [zeros(2, 1)])
     assert why in said
@@ -92,8 +114,14 @@ def test_bands_that_do_not_fit_are_refused(
     ],
 )
 def test_matrices_that_do_not_fit_are_refused(
-    tmp_path, capsys, weights, bias, bits, y, why
-):
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    weights: Shape,
+    bias: Shape,
+    bits: int,
+    y: Shape,
+    why: str,
+) -> None:
     arguments = [zeros(2, 5), zeros(*weights), zeros(*bias, dtype=np.int32), 3, bits]
     said = said_of(tmp_path, capsys, "affine_s16", AFFINE, arguments, [zeros(*y)])
     assert why in said
@@ -103,16 +131,16 @@ def test_matrices_that_do_not_fit_are_refused(
 
 
 @pytest.mark.export
-def test_pytorch_computes_what_the_headers_state(torch):
+def test_pytorch_computes_what_the_headers_state(torch: Any) -> None:
     """The cases are computed number by number."""
-    made = committed_cases.script(committed_cases.NUMPY / "features_s16.py")
-    folders = [path.parent for path in sorted(made.glob("*/case.json"))]
+    numpy_folder = committed_cases.script(committed_cases.NUMPY / "features_s16.py")
+    folders = [path.parent for path in sorted(numpy_folder.glob("*/case.json"))]
     assert len(folders) >= 19
     for folder in folders:
         check(torch, folder)
 
 
-def check(torch, folder):
+def check(torch: Any, folder: Path) -> None:
     from ember import program
     from ember.export.operators import library
 
@@ -154,7 +182,7 @@ def speech(samples: int) -> np.ndarray:
 
 
 def full_scale(samples: np.ndarray) -> np.ndarray:
-    scaled = np.round(samples / np.abs(samples).max() * 32767)
+    scaled: npt.NDArray[np.float64] = np.round(samples / np.abs(samples).max() * 32767)
     return scaled.astype(np.int16)
 
 
@@ -179,7 +207,7 @@ MOST = {128: 12, 256: 12, 512: 24, 1024: 24, 2048: 48}  # steps, but of number 0
 
 @pytest.mark.export
 @pytest.mark.parametrize("fft", MOST)
-def test_a_spectrum_is_a_few_steps_off(torch, fft):
+def test_a_spectrum_is_a_few_steps_off(torch: Any, fft: int) -> None:
     """docs/front-ends.md has these bounds."""
     from ember.frontends import Spectrum
 
@@ -201,7 +229,7 @@ def test_a_spectrum_is_a_few_steps_off(torch, fft):
 
 
 @pytest.mark.export
-def test_bands_differ_by_what_they_are_below_the_strongest(torch):
+def test_bands_differ_by_what_they_are_below_the_strongest(torch: Any) -> None:
     """docs/front-ends.md has these bounds."""
     from ember.frontends import LogMel
 
@@ -216,7 +244,7 @@ def test_bands_differ_by_what_they_are_below_the_strongest(torch):
 
 
 @pytest.mark.export
-def test_cepstra_and_int8_are_close(torch):
+def test_cepstra_and_int8_are_close(torch: Any) -> None:
     from ember.frontends import MFCC, Int8, LogMel
 
     samples = torch.from_numpy(speech(RATE))
@@ -236,7 +264,7 @@ def test_cepstra_and_int8_are_close(torch):
 
 
 @pytest.mark.export
-def test_a_stream_of_int16_gives_the_frames_of_the_whole(torch):
+def test_a_stream_of_int16_gives_the_frames_of_the_whole(torch: Any) -> None:
     from ember.frontends import MFCC, Int8, LogMel, Spectrum, Streaming
 
     samples = torch.from_numpy(speech(1600))
@@ -253,11 +281,11 @@ def test_a_stream_of_int16_gives_the_frames_of_the_whole(torch):
 
 
 @pytest.mark.export
-def test_what_is_no_front_end_in_whole_numbers_is_refused(torch):
+def test_what_is_no_front_end_in_whole_numbers_is_refused(torch: Any) -> None:
     from ember.frontends import MFCC, Int8, LogMel, Spectrum
 
     mfcc = MFCC(int16=True)
-    for make, why in [
+    refused: list[tuple[Callable[[], object], str]] = [
         (lambda: LogMel(window=480, fft=480, int16=True), "a transform of 480"),
         (lambda: Spectrum(2, 1, 65536), "a transform of 65536"),
         (lambda: Spectrum(400, 160, 256), "a window of 400 samples"),
@@ -268,7 +296,8 @@ def test_what_is_no_front_end_in_whole_numbers_is_refused(torch):
         (lambda: Int8(mfcc, [1.0, 2.0]), "are not those of 13 features"),
         (lambda: Int8(mfcc, float("inf")), "not a finite number"),
         (lambda: Int8(mfcc, 1e9), "factors of features are too large"),
-    ]:
+    ]
+    for make, why in refused:
         with pytest.raises(SdkError, match=why):
             make()
 
@@ -300,8 +329,12 @@ FRONTS = {
 @pytest.mark.parametrize("name", FRONTS)
 @pytest.mark.parametrize("channels", ["()", "(2,)"])
 def test_a_front_end_in_whole_numbers_runs_as_a_program(
-    tmp_path, monkeypatch, capsys, name, channels
-):
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+    channels: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     names = "MFCC, Int8, LogMel, Spectrum, Streaming"
     text = FRONT.format(names=names, front=FRONTS[name], channels=channels)

@@ -1,6 +1,11 @@
 """`ember.frontends.streamed`: a network of recordings takes them a hop at a time."""
 
+# Modules of PyTorch are Any for mypy.
+# mypy: allow-subclassing-any
+
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -10,11 +15,11 @@ pytestmark = pytest.mark.export
 
 
 @pytest.fixture(name="torch")
-def _torch():
+def _torch() -> Any:
     return pytest.importorskip("torch")
 
 
-def compare(torch, model, recording, axis, hop):
+def compare(torch: Any, model: Any, recording: Any, axis: int, hop: int) -> None:
     """A recording at once, in hops, and in hops once more after a reset."""
     from ember.frontends import reset, streamed
 
@@ -30,7 +35,7 @@ def compare(torch, model, recording, axis, hop):
 
 
 @pytest.mark.parametrize("hop", [1, 3, 12])
-def test_convolutions_of_one_dimension(torch, hop):
+def test_convolutions_of_one_dimension(torch: Any, hop: int) -> None:
     from ember.frontends import Causal
 
     nn = torch.nn
@@ -45,7 +50,7 @@ def test_convolutions_of_one_dimension(torch, hop):
 
 
 @pytest.mark.parametrize("hop", [4, 8])
-def test_strides_halve_the_frames(torch, hop):
+def test_strides_halve_the_frames(torch: Any, hop: int) -> None:
     from ember.frontends import Causal
 
     nn = torch.nn
@@ -63,18 +68,20 @@ def test_strides_halve_the_frames(torch, hop):
 @pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
 @pytest.mark.parametrize("batch_first", [True, False])
 @pytest.mark.parametrize("bias", [True, False])
-def test_recurrent_layers_go_on(torch, kind, batch_first, bias):
+def test_recurrent_layers_go_on(
+    torch: Any, kind: str, batch_first: bool, bias: bool
+) -> None:
     nn = torch.nn
     options = {"nonlinearity": "relu"} if kind == "RNN" else {}
 
-    class Net(nn.Module):
-        def __init__(self):
+    class Net(torch.nn.Module):
+        def __init__(self) -> None:
             super().__init__()
             self.layer = getattr(nn, kind)(
                 3, 5, num_layers=2, batch_first=batch_first, bias=bias, **options
             )
 
-        def forward(self, x):
+        def forward(self, x: Any) -> Any:
             return self.layer(x)[0]
 
     axis = 1 if batch_first else 0
@@ -82,7 +89,7 @@ def test_recurrent_layers_go_on(torch, kind, batch_first, bias):
     compare(torch, Net(), frames, axis, 2)
 
 
-def test_the_last_state_is_that_of_the_layer(torch):
+def test_the_last_state_is_that_of_the_layer(torch: Any) -> None:
     from ember.frontends import streamed
 
     layer = torch.nn.LSTM(3, 5, num_layers=2, batch_first=True).eval()
@@ -93,7 +100,7 @@ def test_the_last_state_is_that_of_the_layer(torch):
     torch.testing.assert_close(given, want)
 
 
-def test_the_model_itself_stays(torch):
+def test_the_model_itself_stays(torch: Any) -> None:
     from ember.frontends import Causal, streamed
 
     model = torch.nn.Sequential(Causal(torch.nn.Conv1d(1, 1, 3))).train()
@@ -103,7 +110,7 @@ def test_the_model_itself_stays(torch):
     assert not list(model.buffers())
 
 
-def test_what_is_no_layer_over_time_is_refused(torch):
+def test_what_is_no_layer_over_time_is_refused(torch: Any) -> None:
     from ember.frontends import Causal
 
     nn = torch.nn
@@ -117,7 +124,7 @@ def test_what_is_no_layer_over_time_is_refused(torch):
             Causal(layer)
 
 
-def test_what_looks_along_time_must_say_so(torch):
+def test_what_looks_along_time_must_say_so(torch: Any) -> None:
     from ember.frontends import Causal, streamed
 
     nn = torch.nn
@@ -132,7 +139,7 @@ def test_what_looks_along_time_must_say_so(torch):
         streamed(Causal(nn.Conv1d(1, 1, 3, stride=2)), torch.zeros(1, 1, 3))
 
 
-def test_a_stream_has_no_start_of_the_caller(torch):
+def test_a_stream_has_no_start_of_the_caller(torch: Any) -> None:
     from ember.frontends import streamed
 
     stream = streamed(torch.nn.GRU(2, 2), torch.zeros(1, 1, 2))
@@ -140,16 +147,16 @@ def test_a_stream_has_no_start_of_the_caller(torch):
         stream(torch.zeros(1, 1, 2), torch.zeros(1, 1, 2))
 
 
-def test_quantisation_does_not_depend_on_the_cut(torch):
-    """Observers of states alone see what the last call leaves."""
+def test_quantisation_does_not_depend_on_the_cut(torch: Any) -> None:
+    """Only observers of states see what the last call leaves."""
     from ember.export.graph import states
 
     class Net(torch.nn.Module):
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
             self.register_buffer("total", torch.zeros(1))
 
-        def forward(self, x):
+        def forward(self, x: Any) -> Any:
             self.total.add_(x)
             return self.total * 2
 
@@ -157,15 +164,15 @@ def test_quantisation_does_not_depend_on_the_cut(torch):
     seen = []
 
     class Watch(torch.nn.Module):
-        def __init__(self, name):
+        def __init__(self, name: str) -> None:
             super().__init__()
             self.name = name
 
-        def forward(self, x):
+        def forward(self, x: Any) -> Any:
             seen.append((self.name, float(x)))
             return x
 
-        def calculate_qparams(self):  # what tells an observer
+        def calculate_qparams(self) -> None:  # what tells an observer
             raise NotImplementedError
 
     graph = explicit.graph

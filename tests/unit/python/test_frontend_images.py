@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from ember import cli, program
 from ember.cases import one_call
 from ember.errors import SdkError
+from ember.files.tensors import Array
 
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
 GRAY = "(Tensor pixels, " + OUT
@@ -17,44 +20,56 @@ RESIZE = "(Tensor image, int height, int width, " + OUT
 
 
 @pytest.fixture(name="torch")
-def _torch():
+def _torch() -> Any:
     return pytest.importorskip("torch")
 
 
 # ---- what needs no PyTorch -----------------------------------------------------------
 
 
-def refuse(folder: Path, op: str, schema: str, arguments: list, out: object) -> None:
+def refuse(
+    folder: Path, op: str, schema: str, arguments: Sequence[object], out: Array
+) -> None:
     one_call.write(folder / "a", f"ember::{op}.out", schema, arguments, [out])
     assert cli.main(["test", str(folder / "a"), "--board", "host"]) == 1
 
 
 @pytest.mark.parametrize("size", [0, -1, 8193])
-def test_a_size_out_of_bounds_is_refused(tmp_path, capsys, size):
+def test_a_size_out_of_bounds_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], size: int
+) -> None:
     image, out = np.zeros((2, 2), np.uint8), np.zeros((2, 2), np.uint8)
     refuse(tmp_path, "resize_bilinear", RESIZE, [image, size, 2], out)
     assert "an argument is out of range" in "".join(capsys.readouterr())
 
 
-def test_an_image_without_rows_is_refused(tmp_path, capsys):
+def test_an_image_without_rows_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     image, out = np.zeros((0, 2), np.uint8), np.zeros((2, 2), np.uint8)
     refuse(tmp_path, "resize_bilinear", RESIZE, [image, 2, 2], out)
     assert "resize_bilinear: bad shape" in "".join(capsys.readouterr())
 
 
-def test_pixels_of_another_dtype_are_refused(tmp_path, capsys):
+def test_pixels_of_another_dtype_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pixels, out = np.zeros((2, 2), np.int32), np.zeros((2, 2), np.uint8)
     refuse(tmp_path, "gray_rgb565", GRAY, [pixels], out)
     assert "gray_rgb565" in "".join(capsys.readouterr())
 
 
-def test_pixels_in_a_row_are_no_image(tmp_path, capsys):
+def test_pixels_in_a_row_are_no_image(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pixels, out = np.zeros(4, np.int16), np.zeros((3, 4), np.uint8)
     refuse(tmp_path, "rgb_rgb565", GRAY, [pixels], out)
     assert "image: not rows of pixels" in "".join(capsys.readouterr())
 
 
-def test_half_a_pair_of_pixels_is_refused(tmp_path, capsys):
+def test_half_a_pair_of_pixels_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     pixels, out = np.zeros((2, 6), np.uint8), np.zeros((3, 2, 3), np.uint8)
     refuse(tmp_path, "rgb_yuv422", GRAY, [pixels], out)
     assert "image: not rows of pixels" in "".join(capsys.readouterr())
@@ -64,7 +79,7 @@ def test_half_a_pair_of_pixels_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.export
-def test_colours_are_those_of_the_bits(torch):
+def test_colours_are_those_of_the_bits(torch: Any) -> None:
     from ember import frontends
 
     bits = [0x0000, 0xFFFF, 0xF800, 0x07E0, 0x001F, 0x8410]
@@ -80,7 +95,7 @@ def test_colours_are_those_of_the_bits(torch):
 
 
 @pytest.mark.export
-def test_colours_of_pairs_are_those_of_bt_601(torch):
+def test_colours_of_pairs_are_those_of_bt_601(torch: Any) -> None:
     from ember import frontends
 
     torch.manual_seed(0)
@@ -99,7 +114,7 @@ def test_colours_of_pairs_are_those_of_bt_601(torch):
 
 @pytest.mark.export
 @pytest.mark.parametrize("size", [(96, 96), (7, 300), (120, 160), (1, 1)])
-def test_resizing_is_near_that_of_pytorch(torch, size):
+def test_resizing_is_near_that_of_pytorch(torch: Any, size: tuple[int, int]) -> None:
     from ember import frontends
 
     torch.manual_seed(0)
@@ -115,7 +130,7 @@ def test_resizing_is_near_that_of_pytorch(torch, size):
 
 
 @pytest.mark.export
-def test_modules_refuse_what_is_no_part_of_an_image(torch):
+def test_modules_refuse_what_is_no_part_of_an_image(torch: Any) -> None:
     from ember import frontends
 
     with pytest.raises(SdkError, match="0 x 4 pixels"):
@@ -149,7 +164,14 @@ example_inputs = (torch.randint(LEAST, 256, (8, 12)).to(torch.DTYPE),)
         ("YUV422(gray=True), Resize(4, 10)", 0, "resize_bilinear"),
     ],
 )
-def test_they_run_as_a_program(tmp_path, monkeypatch, capsys, layers, least, first):
+def test_they_run_as_a_program(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    layers: str,
+    least: int,
+    first: str,
+) -> None:
     monkeypatch.chdir(tmp_path)
     text = MODEL.replace("LAYERS", layers).replace("LEAST", str(least))
     Path("front.py").write_text(text.replace("DTYPE", "int16" if least else "uint8"))

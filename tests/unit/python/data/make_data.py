@@ -3,10 +3,15 @@
 Needs the extra `export`. The files are committed: tests that read them need no torch.
 """
 
+# Modules of PyTorch are Any for mypy.
+# mypy: allow-subclassing-any
+
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import torch
 from executorch.devtools import BundledProgram
@@ -14,7 +19,11 @@ from executorch.devtools.bundled_program.config import MethodTestCase, MethodTes
 from executorch.devtools.bundled_program.serialize import (
     serialize_from_bundled_program_to_flatbuffer,
 )
-from executorch.exir import ExecutorchBackendConfig, to_edge
+from executorch.exir import (
+    ExecutorchBackendConfig,
+    ExecutorchProgramManager,
+    to_edge,
+)
 from executorch.exir.passes.init_mutable_pass import InitializedMutableBufferPass
 from torch import Tensor, nn
 from torch.export import Dim, export
@@ -71,7 +80,7 @@ class Table(nn.Module):
 
 
 def without_places(data: bytes) -> bytes:
-    """The same, as long, without the folders of this computer."""
+    """The same, as long, without the folders of the host."""
     for folder in (HERE.parents[3], sys.prefix):
         name = str(folder).encode()
         data = data.replace(name + b"/", b"/".ljust(len(name), b"x") + b"/")
@@ -85,17 +94,20 @@ def save(name: str, data: bytes) -> None:
 
 def example(module: nn.Module) -> tuple[Tensor, ...]:
     torch.manual_seed(0)
-    return {
+    examples: dict[type[nn.Module], Callable[[], tuple[Tensor, ...]]] = {
         Add: lambda: (torch.randn(2, 3), torch.randn(2, 3)),
         Mlp: lambda: (torch.randn(2, 4),),
         Conv: lambda: (torch.randn(1, 2, 5, 5).to(memory_format=torch.channels_last),),
         Counter: lambda: (torch.randn(4),),
         Choose: lambda: (torch.randn(3), torch.tensor(True)),
         Table: lambda: (torch.randn(3, 5),),
-    }[type(module)]()
+    }
+    return examples[type(module)]()
 
 
-def made(module: nn.Module, config: ExecutorchBackendConfig | None = None, **options):
+def converted(
+    module: nn.Module, config: ExecutorchBackendConfig | None = None, **options: Any
+) -> ExecutorchProgramManager:
     torch.manual_seed(0)
     exported = export(module.eval(), example(module), **options)
     return to_edge(exported).to_executorch(config or ExecutorchBackendConfig())
@@ -116,7 +128,7 @@ def with_methods() -> bytes:
         "forward": export(mlp().eval(), example(Mlp())),
         "add": export(Add(), example(Add())),
     }
-    return to_edge(programs).to_executorch().buffer
+    return bytes(to_edge(programs).to_executorch().buffer)
 
 
 def bundled() -> bytes:
@@ -125,7 +137,7 @@ def bundled() -> bytes:
     for _ in range(2):
         x = torch.randn(2, 4)
         cases.append(MethodTestCase(inputs=[x], expected_outputs=[model(x)]))
-    program = BundledProgram(made(model), [MethodTestSuite("forward", cases)])
+    program = BundledProgram(converted(model), [MethodTestSuite("forward", cases)])
     return bytes(serialize_from_bundled_program_to_flatbuffer(program))
 
 
@@ -139,32 +151,32 @@ def delegated(*, inline: bool) -> bytes:
         export(mlp().eval(), example(Mlp())), partitioner=[XnnpackPartitioner()]
     )
     config = ExecutorchBackendConfig(extract_delegate_segments=not inline)
-    return lowered.to_executorch(config).buffer
+    return bytes(lowered.to_executorch(config).buffer)
 
 
 def main() -> int:
     torch.set_num_threads(1)
-    save("add.pte", made(Add()).buffer)
-    save("mlp.pte", made(mlp()).buffer)
-    save("conv.pte", made(conv()).buffer)
-    save("choose.pte", made(Choose()).buffer)
-    save("table.pte", made(Table()).buffer)
+    save("add.pte", converted(Add()).buffer)
+    save("mlp.pte", converted(mlp()).buffer)
+    save("conv.pte", converted(conv()).buffer)
+    save("choose.pte", converted(Choose()).buffer)
+    save("table.pte", converted(Table()).buffer)
     save("methods.pte", with_methods())
     save("bundle.bpte", bundled())
     initial = InitializedMutableBufferPass(["count"])
     save(
         "counter.pte",
-        made(Counter(), ExecutorchBackendConfig(passes=[initial])).buffer,
+        converted(Counter(), ExecutorchBackendConfig(passes=[initial])).buffer,
     )
-    traced = made(mlp(), ExecutorchBackendConfig(emit_stacktrace=True)).buffer
+    traced = converted(mlp(), ExecutorchBackendConfig(emit_stacktrace=True)).buffer
     save("trace.pte", without_places(traced))
     aligned = ExecutorchBackendConfig(
         segment_alignment=256, constant_tensor_alignment=64
     )
-    save("aligned.pte", made(conv(), aligned).buffer)
+    save("aligned.pte", converted(conv(), aligned).buffer)
     batch = {"x": {0: Dim("batch", min=1, max=6)}}
-    save("dynamic.pte", made(mlp(), dynamic_shapes=batch).buffer)
-    external = made(mlp(), ExecutorchBackendConfig(external_constants=True))
+    save("dynamic.pte", converted(mlp(), dynamic_shapes=batch).buffer)
+    external = converted(mlp(), ExecutorchBackendConfig(external_constants=True))
     save("external.pte", external.buffer)
     (name,) = external._tensor_data
     save("external.ptd", bytes(external._tensor_data[name]))
