@@ -33,14 +33,16 @@ class Gemm(ctypes.Structure):
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    made = tmp_path_factory.mktemp("gemm") / "gemm.so"
+    library_path = tmp_path_factory.mktemp("gemm") / "gemm.so"
     root, kernels = paths.root(), paths.kernels()
     include = [f"-I{root}", f"-I{root}/runtime_c/include", f"-I{kernels}/models"]
     sources = [str(kernels / "engine" / f"{name}.c") for name in SOURCES]
     flags = ["-std=c11", "-O1", "-ffp-contract=off", "-fPIC", "-shared", "-lm"]
     flags += ["-fsanitize=undefined", "-fno-sanitize-recover"]
-    subprocess.run(["cc", *include, *sources, *flags, "-o", str(made)], check=True)
-    return ctypes.CDLL(str(made))
+    subprocess.run(
+        ["cc", *include, *sources, *flags, "-o", str(library_path)], check=True
+    )
+    return ctypes.CDLL(str(library_path))
 
 
 def address(array: np.ndarray | None) -> int | None:
@@ -62,9 +64,9 @@ def check(library: ctypes.CDLL, name: str, sizes: tuple[int, int, int]) -> None:
     bias = random.normal(size=shape).astype(np.float32) if shape else None
     alpha, beta = (1.0, 1.0) if kind < 3 else (0.5, -2.0)
     gemm = Gemm(
-        *(address(one) for one in (a, b, bias, c)),
+        *(address(operand) for operand in (a, b, bias, c)),
         *sizes,
-        *(one.shape[1] for one in (a, b, c)),
+        *(matrix.shape[1] for matrix in (a, b, c)),
         columns if kind == 3 else int(kind == 2),
         int(kind in (1, 3)),
         alpha,

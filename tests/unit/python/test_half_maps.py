@@ -55,9 +55,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
 
 
 def numbers(random: np.random.Generator, *shape: int) -> np.ndarray:
-    made = random.normal(0, 3, shape).astype(np.float16)
-    made.flat[random.integers(0, made.size, 2)] = random.choice(SPECIAL, 2)
-    return made
+    values = random.normal(0, 3, shape).astype(np.float16)
+    values.flat[random.integers(0, values.size, 2)] = random.choice(SPECIAL, 2)
+    return values
 
 
 def address(array: np.ndarray) -> ctypes.c_void_p:
@@ -65,8 +65,8 @@ def address(array: np.ndarray) -> ctypes.c_void_p:
 
 
 def check(got: np.ndarray, want: np.ndarray) -> None:
-    bits = [one.astype(np.float16).view(np.uint16) for one in (got, want)]
-    assert np.array_equal(*(np.where(np.isnan(want), 0, one) for one in bits))
+    bits = [floats.astype(np.float16).view(np.uint16) for floats in (got, want)]
+    assert np.array_equal(*(np.where(np.isnan(want), 0, pattern) for pattern in bits))
     assert np.array_equal(np.isnan(got), np.isnan(want))
 
 
@@ -81,9 +81,9 @@ def test_pairs(library: ctypes.CDLL, name: str) -> None:
             b = b[:, :1] if kind in (1, 3) else b[:1] if kind == 4 else b
             a = numbers(random, columns, 3).T if kind == 5 else a
             y = np.full((3, columns + 1), 77, np.float16)
-            spread = [np.broadcast_to(one, (3, columns)) for one in (a, b)]
+            spread = [np.broadcast_to(operand, (3, columns)) for operand in (a, b)]
             table = [
-                (size, *(one.strides[d] for one in (y, *spread)))
+                (size, *(array.strides[d] for array in (y, *spread)))
                 for d, size in enumerate((3, columns))
             ]
             given = (ctypes.c_int32 * 8)(*table[0], *table[1])

@@ -47,10 +47,10 @@ def test_headers_are_for_cpp(standard: str, tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def objects(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("objects")
-    made = [folder / f"{number}.o" for number in range(len(SOURCES))]
-    for file, one in zip(SOURCES, made, strict=True):
-        compile_("gcc", "-std=c11", "-c", file, "-o", one)
-    return made
+    compiled = [folder / f"{number}.o" for number in range(len(SOURCES))]
+    for file, output in zip(SOURCES, compiled, strict=True):
+        compile_("gcc", "-std=c11", "-c", file, "-o", output)
+    return compiled
 
 
 def symbols(option: str, *files: Path) -> set[str]:
@@ -62,16 +62,18 @@ def symbols(option: str, *files: Path) -> set[str]:
 @pytest.mark.slow
 def test_functions_have_c_names_in_cpp(objects: list[Path], tmp_path: Path) -> None:
     """What C++ calls is what C defines."""
-    declared = {name for one in HEADERS for name in DECLARED.findall(one.read_text())}
+    declared = {
+        name for header in HEADERS for name in DECLARED.findall(header.read_text())
+    }
     names = sorted(declared & symbols("--defined-only", *objects))
     assert len(names) > 80
     uses = ", ".join(f"reinterpret_cast<void (*)()>(&{name})" for name in names)
     lines = [f'#include "ember/{header.name}"' for header in HEADERS]
     lines.append(f"void (*functions[])() = {{{uses}}};")
-    source, made = tmp_path / "all.cpp", tmp_path / "all.o"
+    source, compiled = tmp_path / "all.cpp", tmp_path / "all.o"
     source.write_text("\n".join(lines) + "\n")
-    compile_(CXX, "-Wno-cast-function-type", "-c", source, "-o", made)
-    assert symbols("--undefined-only", made) == set(names)
+    compile_(CXX, "-Wno-cast-function-type", "-c", source, "-o", compiled)
+    assert symbols("--undefined-only", compiled) == set(names)
 
 
 def test_the_weak_port_is_whole(objects: list[Path]) -> None:

@@ -135,7 +135,7 @@ def test_a_page_says_what_was_executed(
 ) -> None:
     run = SweepRun("monday", 0.0, 1.0, "1", "s1")
     results = [result("a", instructions=50, **more), result("b", instructions=70)]
-    rows = [PointRow(one.key, "host", "", "", one) for one in results]
+    rows = [PointRow(executed.key, "host", "", "", executed) for executed in results]
     sweep_page.write_sweep(tmp_path / "page.html", run, rows, None, None)
     page = Page((tmp_path / "page.html").read_text())
     assert heading in page.text
@@ -172,7 +172,10 @@ def test_runs_are_compared(held: Path) -> None:
     after = results.rows(results.run("tuesday"))
     assert results.run(None).name == "tuesday"
     changes = history.compare(before, after)
-    said = [(one.row.program, one.fact, one.is_worse) for one in changes.differences]
+    said = [
+        (difference.row.program, difference.fact, difference.is_worse)
+        for difference in changes.differences
+    ]
     assert said == [("kws", "cycles", True), ("kws", "ram", False)]
     assert (changes.new, changes.gone) == (1, 0)
 

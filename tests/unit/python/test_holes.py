@@ -66,7 +66,7 @@ def test_all_scratch_lies_in_planned_memory(rows: str) -> None:
 def test_scratch_over_a_tensor_of_its_call_is_found_and_refused() -> None:
     model = chosen().model
     (method,) = model.program.methods
-    found = refused = 0
+    detected = refused = 0
     for index, scratch in effects.scratch_of(method).items():
         call = method.instructions[index]
         assert isinstance(call, types.KernelCall)
@@ -74,14 +74,14 @@ def test_scratch_over_a_tensor_of_its_call_is_found_and_refused() -> None:
         if offset_of(method, scratch) == over:
             continue
         wrong = moved(model.program, scratch, over)
-        found += bool(check.problems(model.program, wrong, KNOWN))
+        detected += bool(check.problems(model.program, wrong, KNOWN))
         content = program.write(wrong)
         answer = resolve.resolve(content, (), boards.load(BOARD), [0], known=KNOWN)
         gaps = {gap.message for gap in answer.methods[0].gaps}
         refused += "call: a tensor is in its scratch" in gaps
-        if found > 3:
+        if detected > 3:
             break
-    assert found == refused > 3
+    assert detected == refused > 3
 
 
 def test_scratch_of_a_program_may_be_taken_out_again() -> None:

@@ -349,12 +349,16 @@ def test_a_firmware_that_is_damaged(tmp_path: Path, data: Path) -> None:
     path = tmp_path / "firmware.elf"
     refused = 0
     for _ in range(200):
-        made = bytearray(right)
+        damaged = bytearray(right)
         for _ in range(chance.choice([1, 3, 20])):
-            at = chance.choice([chance.randrange(180), chance.randrange(len(made) - 4)])
-            made[at : at + 4] = chance.choice([b"\xff" * 4, bytes(4), b"\1\2\3\4"])
-        end = chance.choice([len(made), len(made), chance.randrange(len(made))])
-        path.write_bytes(b"\x7fELF" + made[4:end])
+            at = chance.choice(
+                [chance.randrange(180), chance.randrange(len(damaged) - 4)]
+            )
+            damaged[at : at + 4] = chance.choice([b"\xff" * 4, bytes(4), b"\1\2\3\4"])
+        end = chance.choice(
+            [len(damaged), len(damaged), chance.randrange(len(damaged))]
+        )
+        path.write_bytes(b"\x7fELF" + damaged[4:end])
         try:
             elf.read(path)
             image.segments(path)

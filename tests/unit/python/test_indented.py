@@ -45,7 +45,7 @@ def test_random_data() -> None:
         if kind < 5:
             return numbers.choice([None, True, numbers.random(), 7, "text\n"])
         items = [drawn(depth - 1) for _ in range(numbers.randrange(4))]
-        return items if kind == 5 else {f"k{n}": one for n, one in enumerate(items)}
+        return items if kind == 5 else {f"k{n}": child for n, child in enumerate(items)}
 
     for _ in range(200):
         check(drawn(5))

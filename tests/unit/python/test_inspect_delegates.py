@@ -27,14 +27,14 @@ def inspected(
     words = ("inspect", str(path), "--board", board, *words, "--json", "-")
     assert cli.main(words) == 0
     (method,) = json.loads(capsys.readouterr().out)["program"]["methods"]
-    return [node for one in method["delegates"] for node in one["nodes"]]
+    return [node for delegate in method["delegates"] for node in delegate["nodes"]]
 
 
 def of(capsys: pytest.CaptureFixture[str], name: str, board: str) -> str:
     """Variant, kernel and reason of the first product or convolution of a case."""
     nodes = inspected(capsys, path_of(f"xnnpack_{name}"), board)
-    found = next(one for one in nodes if one["kind"] in ("FullyConnected", "Conv2d"))
-    return f"{found['variant']}|{found['kernel']}|{found['why']}"
+    layer = next(node for node in nodes if node["kind"] in ("FullyConnected", "Conv2d"))
+    return f"{layer['variant']}|{layer['kernel']}|{layer['why']}"
 
 
 TABLE = [
@@ -74,22 +74,22 @@ def test_nodes_say_which_kernel_and_why(
 
 def test_a_row_alone_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     nodes = inspected(capsys, path_of("xnnpack_lstm"), "qemu-a64-sme")
-    rows = [one for one in nodes if one["kind"] == "FullyConnected"]
+    rows = [node for node in nodes if node["kind"] == "FullyConnected"]
     assert rows
-    for one in rows:
-        sizes = json.loads("[" + one["outputs"][0].partition("[")[2])
-        assert ("one row" in one["why"]) == (prod(sizes[:-1]) == 1), sizes
+    for layer in rows:
+        sizes = json.loads("[" + layer["outputs"][0].partition("[")[2])
+        assert ("one row" in layer["why"]) == (prod(sizes[:-1]) == 1), sizes
 
 
 def test_short_vectors_are_a_reason(capsys: pytest.CaptureFixture[str]) -> None:
     path = path_of("xnnpack_separable_static")
-    found = {}
+    by_board = {}
     for board in ("qemu-a64-sme", "qemu-a64-sme-128"):
         nodes = inspected(capsys, path, board)
-        (one,) = (one for one in nodes if one["kind"] == "DepthwiseConv2d")
-        found[board] = one
-    assert found["qemu-a64-sme"]["kernel"] == "depthwise_conv_2d_qs8_sme"
-    short = found["qemu-a64-sme-128"]
+        (depthwise,) = (node for node in nodes if node["kind"] == "DepthwiseConv2d")
+        by_board[board] = depthwise
+    assert by_board["qemu-a64-sme"]["kernel"] == "depthwise_conv_2d_qs8_sme"
+    short = by_board["qemu-a64-sme-128"]
     assert short["kernel"] == "depthwise_conv_2d_qs8_dot"
     assert "not depthwise_conv_2d_qs8_sme: the board's vectors are too" in short["why"]
 
@@ -101,21 +101,23 @@ def test_a_set_that_the_project_forbids_is_told(
     file.write_text("forbid: [sme]\n")
     path = path_of(STATIC)
     nodes = inspected(capsys, path, "qemu-a64-sme", "--project", str(file))
-    found = next(one for one in nodes if one["kind"] == "FullyConnected")
-    assert found["kernel"] == "fully_connected_qs8_i8mm"
-    assert found["why"] == "the project forbids sme; the board has i8mm"
+    layer = next(node for node in nodes if node["kind"] == "FullyConnected")
+    assert layer["kernel"] == "fully_connected_qs8_i8mm"
+    assert layer["why"] == "the project forbids sme; the board has i8mm"
 
 
 # ---- what is not right ---------------------------------------------------------------
 
 
 def damaged(folder: Path, **changes: Any) -> Path:
-    one = model.read(path_of(STATIC))
-    (method,) = one.program.methods
+    original = model.read(path_of(STATIC))
+    (method,) = original.program.methods
     delegate = replace(method.delegates[0], **changes)
-    made = replace(one.program, methods=(replace(method, delegates=(delegate,)),))
+    edited = replace(
+        original.program, methods=(replace(method, delegates=(delegate,)),)
+    )
     path = folder / "damaged.pte"
-    path.write_bytes(program.write(made))
+    path.write_bytes(program.write(edited))
     return path
 
 
@@ -156,11 +158,11 @@ def test_the_delegate_of_another_backend_is_shown_as_missing(
 def test_weights_for_other_vectors_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    one, board = model.read(path_of(STATIC)), boards.load("qemu-a64-sme")
-    methods = one.program.methods
-    chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
+    mlp, board = model.read(path_of(STATIC)), boards.load("qemu-a64-sme")
+    methods = mlp.program.methods
+    chosen = selection.choose(mlp.program, mlp.content, (), board, methods, "mlp")
     path = tmp_path / "packed.pte"
-    packed = repack.with_weights_packed(Improved.of(one), chosen)
+    packed = repack.with_weights_packed(Improved.of(mlp), chosen)
     path.write_bytes(packed.content)
     assert cli.main(["inspect", str(path), "--board", "qemu-a64-sme"]) == 0
     capsys.readouterr()

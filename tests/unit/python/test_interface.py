@@ -67,9 +67,9 @@ def told(prefix: str = "") -> Program:
 @pytest.mark.parametrize("prefix", ["", "forward_"])
 def test_steps_of_a_foreign_program(prefix: str) -> None:
     Path("told.pte").write_bytes(program.write(told(prefix)))
-    found = model.read(Path("told.pte"))
-    assert [one.name for one in found.methods] == ["forward"]
-    first, last = describe.of(found.program, found.method(None))
+    parsed = model.read(Path("told.pte"))
+    assert [method.name for method in parsed.methods] == ["forward"]
+    first, last = describe.of(parsed.program, parsed.method(None))
     assert (first.kind, first.scale, first.zero_point) == ("input", 0.5, -3)
     assert (last.kind, last.scale, last.zero_point) == ("output", 2.0, 7)
     assert str(first).endswith("scale 0.5, zero point -3")
@@ -96,7 +96,9 @@ def test_what_c_cannot_say_is_no_step(name: str, value: Double | Int) -> None:
 
 def test_a_program_that_tells_nothing() -> None:
     before = committed.program_of(CASE)
-    assert [one.scale for one in describe.of(before, before.methods[0])] == [None] * 2
+    assert [
+        description.scale for description in describe.of(before, before.methods[0])
+    ] == [None] * 2
 
 
 def test_an_application_reads_them_in_the_header() -> None:

@@ -92,17 +92,17 @@ def write(path: Path, text: str) -> None:
 def test_files_are_read_when_one_was_touched(
     tmp_path: Path, quiet: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    one, other = tmp_path / "a.c", tmp_path / "b.c"
-    write(one, "int a;")
+    touched, other = tmp_path / "a.c", tmp_path / "b.c"
+    write(touched, "int a;")
     write(other, "int b;")
-    files = [str(one), str(other)]
+    files = [str(touched), str(other)]
     first = kept.digest(tmp_path, files)
     with monkeypatch.context() as unread:
         unread.setattr(kept, "_read", lambda *_: pytest.fail("they are read"))
         assert kept.digest(tmp_path, reversed(files)) == first
-    write(one, "int c;")  # as long, and as old
+    write(touched, "int c;")  # as long, and as old
     assert kept.digest(tmp_path, files) != first
-    write(one, "int a;")
+    write(touched, "int a;")
     assert kept.digest(tmp_path, files) == first
     assert kept.digest(tmp_path, files[:1]) != first
 
@@ -147,12 +147,12 @@ def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Asked:
 
 def versions(name: str) -> list[str | None]:
     """As three commands see it."""
-    found = []
+    reported = []
     for _ in range(3):
         tools.version.cache_clear()
-        found.append(tools.version(name))
+        reported.append(tools.version(name))
     tools.version.cache_clear()
-    return found
+    return reported
 
 
 def test_a_version_is_asked_for_until_the_program_changes(

@@ -62,8 +62,8 @@ def test_kernels_of_nodes_are_listed() -> None:
     for backend in kernels.load().backends.values():
         defined_ones = []
         for path in (paths.backends() / backend.source).rglob("*.[ch]"):
-            found = NODES.findall(path.read_text(encoding="utf-8"))
-            names = [one or form for one, form in found]
+            matches = NODES.findall(path.read_text(encoding="utf-8"))
+            names = [kernel or form for kernel, form in matches]
             assert path.name == "forms.h" or names in ([], [path.stem])
             defined_ones += names
         assert sorted(defined_ones) == sorted(backend.kernels)
@@ -118,11 +118,11 @@ def test_the_smallest_kernels_take_every_call_of_the_fast_ones() -> None:
     known = kernels.load()
     smallest = known.all(["mve"], smallest=True)
     assert known.facts.fast
-    for name, one in known.operators.items():
-        assert smallest[name] or not one.kernels, name
+    for name, operator in known.operators.items():
+        assert smallest[name] or not operator.kernels, name
         assert not set(smallest[name]) & known.facts.fast
         assert not any(isa.of(kernel) for kernel in smallest[name])
-    listed = {kernel for one in known.operators.values() for kernel in one.kernels}
+    listed = {kernel for entry in known.operators.values() for kernel in entry.kernels}
     assert known.facts.fast <= listed
 
 

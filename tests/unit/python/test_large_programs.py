@@ -32,31 +32,31 @@ _MANY_CALLS = 32 * MEGABYTE  # that plans of 10,000 calls still take beyond it
 DIGITS = paths.root() / "examples/models/digits/digits_int8_m55.pte"
 
 
-def plan(one: types.Program) -> None:
+def plan(network: types.Program) -> None:
     """What `ember build` does to a program before kernels are chosen, but for running
     it, and what `ember plan` proposes."""
     known = kernels.load()
     here = Computer(boards.load("host"), known, general)
-    in_place.apply(edit.draft(one), here, frozenset())
-    order.apply(edit.draft(one), here, frozenset())
-    rows.apply(edit.draft(one), here, frozenset())
+    in_place.apply(edit.draft(network), here, frozenset())
+    order.apply(edit.draft(network), here, frozenset())
+    rows.apply(edit.draft(network), here, frozenset())
     planned = []
-    for method in one.methods:
+    for method in network.methods:
         Joining(method, here, frozenset())
         planned.append(replan(method, known).method)
-    packed = trimmed(replace(one, methods=tuple(planned)))
-    plan_check.check(one, program.parse(program.write(packed)), known)
+    packed = trimmed(replace(network, methods=tuple(planned)))
+    plan_check.check(network, program.parse(program.write(packed)), known)
 
 
 def seconds(shape: str, count: int, times: int = 1) -> float:
     """Of a processor, at best."""
-    found = []
+    durations = []
     for _ in range(times):
-        one = large_programs.SHAPES[shape](count)
+        network = large_programs.SHAPES[shape](count)
         started = pace.used()
-        plan(one)
-        found.append(pace.used() - started)
-    return min(found)
+        plan(network)
+        durations.append(pace.used() - started)
+    return min(durations)
 
 
 @pytest.mark.slow
@@ -134,23 +134,25 @@ def test_the_first_build_of_a_thousand_calls(board: str, tmp_path: Path) -> None
     path = tmp_path / "first.pte"
     large_programs.write(path, "residual", 1_000)
     build(path, board, tmp_path / "out")
-    found = []
+    durations = []
     for _ in range(3):
         path.write_bytes(program.write(_another(program.read(path))))
-        found.append(build(path, board, tmp_path / "out")[0])
-    assert min(found) < 2 * pace.slowness(), f"{min(found):.2f} s"
+        durations.append(build(path, board, tmp_path / "out")[0])
+    assert min(durations) < 2 * pace.slowness(), f"{min(durations):.2f} s"
 
 
-def _another(one: types.Program) -> types.Program:
+def _another(network: types.Program) -> types.Program:
     """The same calls with a constant that no build has seen."""
-    first = os.urandom(len(one.constants[1]) - 1) + b"\0"  # no NaN among its floats
-    return replace(one, constants=(one.constants[0], first, *one.constants[2:]))
+    first = os.urandom(len(network.constants[1]) - 1) + b"\0"  # no NaN among its floats
+    return replace(
+        network, constants=(network.constants[0], first, *network.constants[2:])
+    )
 
 
 @pytest.mark.long
 def test_a_build_with_nothing_to_do(tmp_path: Path) -> None:
-    found = [build(DIGITS, "mps3-an547", tmp_path / "out")[0] for _ in range(4)]
-    least = min(found[1:])
+    durations = [build(DIGITS, "mps3-an547", tmp_path / "out")[0] for _ in range(4)]
+    least = min(durations[1:])
     assert least < 0.6 * pace.slowness(), f"{least:.2f} s"
 
 

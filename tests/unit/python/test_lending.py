@@ -36,12 +36,12 @@ def planned(path: Path, board: str = "qemu-a64", **options: Any) -> dict[str, An
 
 
 def used(facts: dict[str, Any]) -> int:
-    return sum(one["used"] for one in facts["memories"])
+    return sum(memory["used"] for memory in facts["memories"])
 
 
-def written(one: Model, folder: Path, **changes: Any) -> Path:
+def written(model: Model, folder: Path, **changes: Any) -> Path:
     path = folder / "changed.pte"
-    path.write_bytes(program.write(replace(one.program, **changes)))
+    path.write_bytes(program.write(replace(model.program, **changes)))
     return path
 
 
@@ -50,14 +50,14 @@ def two() -> Model:
     return kernel_scratch.payloads_last(models.read(TWO), "forward")
 
 
-def payloads(one: Model) -> list[bytes]:
-    return [each.data for each in one.program.methods[0].delegates]
+def payloads(model: Model) -> list[bytes]:
+    return [each.data for each in model.program.methods[0].delegates]
 
 
-def lent(one: Model) -> kernel_scratch.Lending:
-    methods = one.program.methods[:1]
-    chosen = selection.choose(one.program, one.content, (), A64, methods, "two")
-    return kernel_scratch.lending([(one, chosen)], A64, reload=False)
+def lent(model: Model) -> kernel_scratch.Lending:
+    methods = model.program.methods[:1]
+    chosen = selection.choose(model.program, model.content, (), A64, methods, "two")
+    return kernel_scratch.lending([(model, chosen)], A64, reload=False)
 
 
 # ---- where it pays -------------------------------------------------------------------
@@ -83,17 +83,19 @@ def test_scratch_that_is_smaller_lies_in_the_image() -> None:
 
 
 def test_several_delegates_lend_together(two: Model) -> None:
-    found = lent(two)
-    assert found.spare == sum(map(len, payloads(two)))
-    assert found.start + found.size == len(two.content)
-    assert found.size >= found.spare
-    tail = two.content[found.start :]
-    assert all(one in tail for one in payloads(two))
+    lending = lent(two)
+    assert lending.spare == sum(map(len, payloads(two)))
+    assert lending.start + lending.size == len(two.content)
+    assert lending.size >= lending.spare
+    tail = two.content[lending.start :]
+    assert all(payload in tail for payload in payloads(two))
 
 
 def test_delegates_with_one_payload_lend_it_once(two: Model) -> None:
     (method,) = two.program.methods
-    same = tuple(replace(one, data=payloads(two)[0]) for one in method.delegates)
+    same = tuple(
+        replace(delegate, data=payloads(two)[0]) for delegate in method.delegates
+    )
     both = replace(two.program, methods=(replace(method, delegates=same),))
     content = program.write(both)
     start = content.rindex(payloads(two)[0])
@@ -122,8 +124,11 @@ def test_methods_that_share_scratch_keep_them(two: Model, tmp_path: Path) -> Non
 
 def test_a_method_that_is_not_built_keeps_its_own(two: Model, tmp_path: Path) -> None:
     (method,) = two.program.methods
-    own = tuple(replace(one, data=one.data + bytes(16)) for one in method.delegates)
-    other = replace(method, name="other", delegates=own)
+    longer = tuple(
+        replace(delegate, data=delegate.data + bytes(16))
+        for delegate in method.delegates
+    )
+    other = replace(method, name="other", delegates=longer)
     for methods in ((method, other), (other, method)):
         facts = planned(written(two, tmp_path, methods=methods))["payloads"]
         assert facts["spare"] == sum(map(len, payloads(two)))
@@ -132,7 +137,7 @@ def test_a_method_that_is_not_built_keeps_its_own(two: Model, tmp_path: Path) ->
 
 def test_a_payload_inside_of_the_tables_stays(two: Model, tmp_path: Path) -> None:
     (method,) = two.program.methods
-    inline = tuple(replace(one, inline=True) for one in method.delegates)
+    inline = tuple(replace(delegate, inline=True) for delegate in method.delegates)
     path = written(two, tmp_path, methods=(replace(method, delegates=inline),))
     assert planned(path)["payloads"] == {"spare": 0, "reused": 0, "reason": ""}
 
@@ -140,16 +145,16 @@ def test_a_payload_inside_of_the_tables_stays(two: Model, tmp_path: Path) -> Non
 def test_a_payload_that_is_named_data_too_stays(two: Model) -> None:
     both = (*two.program.named_data, NamedData("again", payloads(two)[1]))
     changed = replace(two.program, named_data=both)
-    found = lent(replace(two, program=changed, content=program.write(changed)))
-    assert found.spare == len(payloads(two)[0])
-    assert found.size < found.spare + 128
+    lending = lent(replace(two, program=changed, content=program.write(changed)))
+    assert lending.spare == len(payloads(two)[0])
+    assert lending.size < lending.spare + 128
 
 
 # ---- what the check finds ------------------------------------------------------------
 
 
-def problems(one: Model, start: int, method: str = "forward") -> str:
-    return "; ".join(plan_check.lent_problems(one.content, method, start))
+def problems(model: Model, start: int, method: str = "forward") -> str:
+    return "; ".join(plan_check.lent_problems(model.content, method, start))
 
 
 def test_the_check_agrees_and_finds_one_byte_more(two: Model) -> None:
@@ -174,23 +179,23 @@ def test_the_check_finds_payloads_that_are_read(two: Model) -> None:
         other = replace(method, delegates=delegates)
         changed = replace(two.program, methods=(other,))
         content = program.write(changed)
-        found = problems(replace(two, content=content), start)
-        assert found == f"delegate {delegates.index(foreign)} of forward"
+        message = problems(replace(two, content=content), start)
+        assert message == f"delegate {delegates.index(foreign)} of forward"
 
 
 def test_the_check_finds_constants_in_a_payload() -> None:
-    one = kernel_scratch.payloads_last(
+    mlp = kernel_scratch.payloads_last(
         models.read(path_of("xnnpack_mlp_static")), "forward"
     )
-    (method,) = one.program.methods
+    (method,) = mlp.program.methods
     (delegate,) = method.delegates
     # Names of constants that are no more: what they name lies in the payload.
     bare = delegate.data
-    for named in one.program.named_data:
+    for named in mlp.program.named_data:
         key = named.key.encode()
         size = len(key).to_bytes(4, "little")
         bare = bare.replace(size + key, bytes(5) + key[1:])
     other = replace(method, delegates=(replace(delegate, data=bare),))
-    content = program.write(replace(one.program, methods=(other,)))
+    content = program.write(replace(mlp.program, methods=(other,)))
     start = content.rindex(bare)
-    assert problems(replace(one, content=content), start) == "delegate 0 of forward"
+    assert problems(replace(mlp, content=content), start) == "delegate 0 of forward"

@@ -19,17 +19,17 @@ from ember.select.resolve import (
 
 
 def test_levels_go_up_to_what_the_board_lists() -> None:
-    found = levels.of(boards.load("linux-aarch64"))
+    listed = levels.of(boards.load("linux-aarch64"))
     names = ["neon", "dot", "fhm", "i8mm", "bf16mm", "sme-128", "sme-256", "sme-512"]
-    assert [one.name for one in found] == names
-    assert all(low.cpu & ~high.cpu == 0 for low, high in itertools.pairwise(found))
+    assert [level.name for level in listed] == names
+    assert all(low.cpu & ~high.cpu == 0 for low, high in itertools.pairwise(listed))
 
 
 def test_a_forbidden_set_is_no_level() -> None:
     board = boards.load("linux-aarch64").model_copy(
         update={"isa": ("i8mm", "dot", "neon"), "svl": None}
     )
-    assert [one.name for one in levels.of(board)] == ["neon", "dot", "i8mm"]
+    assert [level.name for level in levels.of(board)] == ["neon", "dot", "i8mm"]
 
 
 def test_other_boards_have_none() -> None:
@@ -43,7 +43,7 @@ def test_the_steps_are_those_of_the_port() -> None:
     assert table is not None
     steps = re.findall(r"EMBER_CPU_(\w+)", table[1])
     assert (
-        tuple(one.lower() for one in steps)
+        tuple(step.lower() for step in steps)
         == levels.of(boards.load("linux-aarch64"))[-1].isa
     )
 
@@ -76,10 +76,10 @@ def needs(kernel: str, arena: int, temp: int, spare: tuple[int, ...]) -> MethodN
 def test_the_largest_sizes_and_all_kernels_are_kept() -> None:
     least = needs("conv_dot", arena=90, temp=10, spare=(0, 1))
     best = needs("conv_sme", arena=50, temp=70, spare=(1,))
-    (found,) = resolve.merged([(least,), (best,)])
-    assert (found.arena, found.temp, found.spare) == (90, 70, (1,))
-    assert found.calls[0].scratch == 70
-    delegate = found.delegates[0]
+    (merged,) = resolve.merged([(least,), (best,)])
+    assert (merged.arena, merged.temp, merged.spare) == (90, 70, (1,))
+    assert merged.calls[0].scratch == 70
+    delegate = merged.delegates[0]
     assert (delegate.values, delegate.bound) == (90, 70)
     (node,) = delegate.nodes
     assert (node.kernel, node.others, node.packed) == ("conv_sme", ("conv_dot",), None)
@@ -88,5 +88,5 @@ def test_the_largest_sizes_and_all_kernels_are_kept() -> None:
 def test_a_gap_on_any_core_is_a_gap() -> None:
     best = needs("conv_sme", arena=50, temp=70, spare=())
     gap = replace(best.calls[0], kernel=None)
-    (found,) = resolve.merged([(replace(best, calls=(gap,)),), (best,)])
-    assert found.gaps == [gap]
+    (merged,) = resolve.merged([(replace(best, calls=(gap,)),), (best,)])
+    assert merged.gaps == [gap]

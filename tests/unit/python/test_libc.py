@@ -47,14 +47,14 @@ BINARY = {"pow": 6, "atan2": 4, "hypot": 2, "fmod": 0, "remainder": 0, "copysign
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
     folder = paths.runtime() / "libc"
-    made = tmp_path_factory.mktemp("libc") / "libember.so"
+    library_path = tmp_path_factory.mktemp("libc") / "libember.so"
     sources = [
         path for path in (folder / "math").glob("*.c") if path.stem != "hardware"
     ]
     flags = ["-std=c11", "-O2", "-fno-builtin", "-ffp-contract=off", "-fPIC", "-shared"]
     flags += ["-Wl,-Bsymbolic", f"-I{folder / 'include'}"]
-    subprocess.run(["cc", *flags, *sources, "-o", made, "-lm"], check=True)
-    return ctypes.CDLL(str(made))
+    subprocess.run(["cc", *flags, *sources, "-o", library_path, "-lm"], check=True)
+    return ctypes.CDLL(str(library_path))
 
 
 def steps(a, b):
@@ -96,13 +96,13 @@ def call(library, name, *values):
 
 def samples(seed, count):
     source = random.Random(seed)
-    found = list(SPECIAL)
+    values = list(SPECIAL)
     for _ in range(count):
-        found.append(source.uniform(-1, 1))
-        found.append(source.uniform(-20, 20))
-        found.append(source.uniform(-1, 1) * 2.0 ** source.randint(-80, 80))
-        found.append(source.uniform(-1, 1) * 2.0 ** source.randint(-1000, 1000))
-    return found
+        values.append(source.uniform(-1, 1))
+        values.append(source.uniform(-20, 20))
+        values.append(source.uniform(-1, 1) * 2.0 ** source.randint(-80, 80))
+        values.append(source.uniform(-1, 1) * 2.0 ** source.randint(-1000, 1000))
+    return values
 
 
 @pytest.mark.slow

@@ -47,21 +47,21 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The C sources with one kernel, without the backend that shares code with
     kernels, and an empty cache."""
     real = paths.root()
-    made = tmp_path / "root"
-    made.mkdir()
+    checkout = tmp_path / "root"
+    checkout.mkdir()
     without = shutil.ignore_patterns("xnnpack*")
     for name in ("runtime_c", "backends", "toolchains", "boards"):
-        shutil.copytree(real / name, made / name, ignore=without)
-    shutil.copy(real / "CMakeLists.txt", made)
-    (made / "kernels" / "toy").mkdir(parents=True)
-    shutil.copy(real / "kernels" / "CMakeLists.txt", made / "kernels")
-    (made / "kernels" / "toy" / "nothing.c").write_text(KERNEL)
-    (made / "kernels" / "kernels.yaml").write_text(LIST)
-    shutil.copy(real / "kernels" / "isa.yaml", made / "kernels")
-    monkeypatch.setattr(paths, "root", lambda: made)
+        shutil.copytree(real / name, checkout / name, ignore=without)
+    shutil.copy(real / "CMakeLists.txt", checkout)
+    (checkout / "kernels" / "toy").mkdir(parents=True)
+    shutil.copy(real / "kernels" / "CMakeLists.txt", checkout / "kernels")
+    (checkout / "kernels" / "toy" / "nothing.c").write_text(KERNEL)
+    (checkout / "kernels" / "kernels.yaml").write_text(LIST)
+    shutil.copy(real / "kernels" / "isa.yaml", checkout / "kernels")
+    monkeypatch.setattr(paths, "root", lambda: checkout)
     monkeypatch.setenv("EMBER_CACHE", str(tmp_path / "cache"))
     kernels.load.cache_clear()
-    yield made
+    yield checkout
     kernels.load.cache_clear()
 
 
@@ -282,22 +282,28 @@ def test_boards_share(names: tuple[str, ...]) -> None:
 
 def test_cores_with_other_flags_do_not_share() -> None:
     names = ("mps2-an385", "mps2-an386", "mps2-an500", "mps2-an505", "microbit")
-    found = [boards.load(name) for name in names]
-    made = {build_tree.Config(one, one.toolchain, False).folder for one in found}
-    assert len(made) == len(names)
+    targets = [boards.load(name) for name in names]
+    folders = {
+        build_tree.Config(target, target.toolchain, False).folder for target in targets
+    }
+    assert len(folders) == len(names)
 
 
 def test_boards_with_models_of_instructions_share() -> None:
     """They compile all variants; which of them run is chosen by the board."""
     names = ("host-asan", "host-dsp", "host-hvx", "host-mve", "host-neon")
-    made = {build_tree.Config(boards.load(name), "host", True).folder for name in names}
-    assert len(made) == 1
+    folders = {
+        build_tree.Config(boards.load(name), "host", True).folder for name in names
+    }
+    assert len(folders) == 1
 
 
 def test_toolchains_with_models_are_known() -> None:
     files = paths.toolchains().glob("*.cmake")
-    found = {one.stem for one in files if "set(EMBER_MODELS ON)" in one.read_text()}
-    assert found == set(isa.MODELLED)
+    modelled = {
+        file.stem for file in files if "set(EMBER_MODELS ON)" in file.read_text()
+    }
+    assert modelled == set(isa.MODELLED)
 
 
 @pytest.mark.parametrize(

@@ -31,7 +31,7 @@ def tensor(offset: int | None, size: int = 4, data: int = 0) -> types.Tensor:
     return types.Tensor(DType.FLOAT32, (size,), (0,), data, place)
 
 
-def method(
+def method_of(
     values: list[types.Value],
     calls: list[types.Instruction],
     inputs: tuple[int, ...],
@@ -54,18 +54,18 @@ def relu(source: int, target: int) -> types.KernelCall:
     return types.KernelCall(0, (source, target, target))
 
 
-def by_value(one: Method) -> dict[int, Storage]:
-    found = lifetimes.of(one, kernels.load()).storages
-    return {value: storage for storage in found for value in storage.values}
+def by_value(method: Method) -> dict[int, Storage]:
+    storages = lifetimes.of(method, kernels.load()).storages
+    return {value: storage for storage in storages for value in storage.values}
 
 
 def test_a_chain_needs_two_buffers() -> None:
     values = [tensor(0), tensor(16), tensor(32), tensor(48)]
     calls = [relu(0, 1), relu(1, 2), relu(2, 3)]
-    one = method(values, calls, (0,), (3,), 64)
-    found = replan(one, kernels.load())
-    assert (found.planned, found.lower_bound, found.stock) == (32, 32, 64)
-    points = by_value(one)[1].points
+    method = method_of(values, calls, (0,), (3,), 64)
+    plan = replan(method, kernels.load())
+    assert (plan.planned, plan.lower_bound, plan.stock) == (32, 32, 64)
+    points = by_value(method)[1].points
     assert points == {0, 1}
 
 
@@ -73,7 +73,7 @@ def test_a_view_without_instruction_keeps_its_base_alive() -> None:
     # Value 2 is at the place of value 1 and nothing writes it.
     values = [tensor(0), tensor(16), tensor(16), tensor(32), tensor(48)]
     calls = [relu(0, 1), relu(0, 3), relu(2, 4)]
-    storages = by_value(method(values, calls, (0,), (3, 4)))
+    storages = by_value(method_of(values, calls, (0,), (3, 4)))
     assert storages[1] is storages[2]
     assert storages[1].points == {0, 1, 2}
 
@@ -82,7 +82,7 @@ def test_state_lives_everywhere_and_is_not_an_output_of_chance() -> None:
     # Value 1 is read before anything wrote it: it comes from the last run.
     values = [tensor(0), tensor(16), tensor(32)]
     calls = [relu(1, 2), relu(0, 1)]
-    storages = by_value(method(values, calls, (0,), (2,)))
+    storages = by_value(method_of(values, calls, (0,), (2,)))
     assert storages[1].is_state
     assert storages[1].points == {-1, 0, 1, 2}
 
@@ -100,10 +100,10 @@ def test_branches_share_and_the_result_of_both_is_one_place() -> None:
         types.MoveCall(2, 3),
         relu(3, 4),
     ]
-    one = method([*values, types.Bool(False)], calls, (0, 5), (4,))
+    method = method_of([*values, types.Bool(False)], calls, (0, 5), (4,))
     # The condition is an input, so it can change; the jump at 3 is always taken.
-    one = replace(one, inputs=(0, 5))
-    storages = by_value(one)
+    method = replace(method, inputs=(0, 5))
+    storages = by_value(method)
     assert storages[1] is storages[3]
     assert storages[2] is storages[3]
 
@@ -112,9 +112,9 @@ def test_a_condition_that_is_an_input_may_go_either_way() -> None:
     # The flag is stated as false, with which instruction 2 would never read value 1.
     values = [tensor(0), tensor(16), tensor(32), types.Bool(False)]
     calls = [relu(0, 1), types.JumpFalseCall(3, 3), relu(1, 2), relu(0, 2)]
-    storages = by_value(method(values, calls, (0, 3), (2,)))
+    storages = by_value(method_of(values, calls, (0, 3), (2,)))
     assert 1 in storages[1].points
-    fixed = by_value(method(values, calls, (0,), (2,)))
+    fixed = by_value(method_of(values, calls, (0,), (2,)))
     assert 1 not in fixed[1].points
 
 
@@ -122,21 +122,21 @@ def test_a_jump_reads_its_condition() -> None:
     flag = types.Tensor(DType.BOOL, (), (), 0, types.Allocation(1, 64))
     values = [tensor(0), tensor(16), tensor(32), flag]
     calls = [relu(0, 3), relu(0, 1), types.JumpFalseCall(3, 4), relu(1, 2), relu(1, 2)]
-    storages = by_value(method(values, calls, (0,), (2,)))
+    storages = by_value(method_of(values, calls, (0,), (2,)))
     assert storages[3].points == {0, 1, 2}
 
 
 def test_a_plan_that_destroys_a_value_is_told_and_repaired() -> None:
-    one = committed.program_of("special_cond_two").methods[0]
-    found = replan(one, kernels.load())
-    assert found.conflict is not None
-    assert "overwrites value 12" in found.conflict
-    assert lifetimes.of(found.method, kernels.load()).conflict is None
+    method = committed.program_of("special_cond_two").methods[0]
+    plan = replan(method, kernels.load())
+    assert plan.conflict is not None
+    assert "overwrites value 12" in plan.conflict
+    assert lifetimes.of(plan.method, kernels.load()).conflict is None
 
 
 def test_an_operator_without_a_schema_is_an_error() -> None:
-    one = method([tensor(0), tensor(16)], [relu(0, 1)], (0,), (1,))
-    strange = replace(one, operators=(types.Operator("my::own", "out"),))
+    method = method_of([tensor(0), tensor(16)], [relu(0, 1)], (0,), (1,))
+    strange = replace(method, operators=(types.Operator("my::own", "out"),))
     with pytest.raises(SdkError, match=r"instruction 0: what my::own\.out writes"):
         lifetimes.of(strange, kernels.load())
 
@@ -144,16 +144,16 @@ def test_an_operator_without_a_schema_is_an_error() -> None:
 def test_a_half_overwritten_value_is_an_error() -> None:
     values = [tensor(0), tensor(16), tensor(24, 2), tensor(32), tensor(16)]
     calls = [relu(0, 1), relu(2, 2), relu(4, 3)]
-    one = method(values, calls, (0,), (3,))
+    method = method_of(values, calls, (0,), (3,))
     with pytest.raises(SdkError, match="has overwritten part of it"):
-        lifetimes.of(one, kernels.load())
+        lifetimes.of(method, kernels.load())
 
 
 def test_a_value_that_others_write_in_parts_is_one_storage_with_them() -> None:
     # 1 and 2 are the halves of 3, which nothing writes.
     values = [tensor(0), tensor(16), tensor(32), tensor(16, 8), tensor(64, 8)]
     calls = [relu(0, 1), relu(0, 2), relu(3, 4)]
-    storages = by_value(method(values, calls, (0,), (4,)))
+    storages = by_value(method_of(values, calls, (0,), (4,)))
     assert storages[1] is storages[2] is storages[3]
     assert dict(storages[3].values) == {1: 0, 2: 16, 3: 0}
     assert storages[3].points == {0, 1, 2}
@@ -162,39 +162,39 @@ def test_a_value_that_others_write_in_parts_is_one_storage_with_them() -> None:
 
 def test_a_value_with_a_part_that_nothing_writes_is_an_error() -> None:
     values = [tensor(0), tensor(16), tensor(32), tensor(16, 8), tensor(64, 8)]
-    one = method(values, [relu(0, 1), relu(3, 4)], (0,), (4,))
+    method = method_of(values, [relu(0, 1), relu(3, 4)], (0,), (4,))
     with pytest.raises(SdkError, match="has overwritten part of it"):
-        lifetimes.of(one, kernels.load())
+        lifetimes.of(method, kernels.load())
 
 
 def all_methods() -> list[tuple[str, Method]]:
     return [
-        (f"{path.name}/{one.name}", one)
+        (f"{path.name}/{method.name}", method)
         for path in matching()
-        for one in models.read(path).program.methods
+        for method in models.read(path).program.methods
     ]
 
 
 @pytest.mark.slow
 def test_every_committed_program_is_planned_to_the_lower_bound() -> None:
     worse = []
-    for name, one in all_methods():
-        found = replan(one, kernels.load())
-        if found.planned > found.lower_bound or found.planned > found.stock:
-            worse.append(f"{name}: {found.planned} > {found.lower_bound}")
-        again = lifetimes.of(found.method, kernels.load())
+    for name, method in all_methods():
+        plan = replan(method, kernels.load())
+        if plan.planned > plan.lower_bound or plan.planned > plan.stock:
+            worse.append(f"{name}: {plan.planned} > {plan.lower_bound}")
+        again = lifetimes.of(plan.method, kernels.load())
         buffers = [storage.buffer() for storage in again.storages]
-        assert offsets.lower_bound(buffers) <= found.lower_bound
+        assert offsets.lower_bound(buffers) <= plan.lower_bound
     assert worse == []
 
 
 def test_scratch_arguments_of_cortex_m_are_no_state() -> None:
     paths = matching("int8_*")
     for path in paths:
-        (one,) = models.read(path).program.methods
-        found = lifetimes.of(one, kernels.load())
-        assert not any(storage.is_state for storage in found.storages), path
-        assert found.conflict is None
+        (method,) = models.read(path).program.methods
+        lives = lifetimes.of(method, kernels.load())
+        assert not any(storage.is_state for storage in lives.storages), path
+        assert lives.conflict is None
     assert len(paths) >= 10
 
 
@@ -212,12 +212,12 @@ def test_two_thousand_tensors_are_planned_in_a_second() -> None:
             calls.append(relu(source, len(values) - 1))
             if number % 3 == 0:
                 state = len(values) - 1
-    one = method(values, calls, (0,), (state,), offset)
+    method = method_of(values, calls, (0,), (state,), offset)
     known = kernels.load()
     with pace.within(1.0):
-        found = replan(one, known)
-    assert len(one.values) > 2000
-    assert found.planned == found.lower_bound
+        plan = replan(method, known)
+    assert len(method.values) > 2000
+    assert plan.planned == plan.lower_bound
 
 
 @pytest.mark.slow
@@ -227,8 +227,8 @@ def test_packed_programs_compute_the_same(tmp_path: Path) -> None:
         folder = committed.copied(path.stem, tmp_path / path.stem)
         packed = repack(models.read(path), kernels.load())
         (folder / "model.pte").write_bytes(packed.content)
-    found = cases.find([tmp_path])
-    outcomes = testing.test(found, [boards.load("host")], jobs=1)
+    case_files = cases.find([tmp_path])
+    outcomes = testing.test(case_files, [boards.load("host")], jobs=1)
     assert [f"{o.name}: {o.message}" for o in outcomes if o.status != "passed"] == []
     assert len(outcomes) > 400
 
@@ -255,7 +255,7 @@ def test_executorch_runs_packed_programs(tmp_path: Path) -> None:
         file = tmp_path / f"{name}.pte"
         file.write_bytes(packed.content)
         (run,) = case.runs[:1]
-        inputs = [torch.from_numpy(one.array.copy()) for one in run.inputs]
+        inputs = [torch.from_numpy(value.array.copy()) for value in run.inputs]
         outputs = runtime.load_program(file).load_method("forward").execute(inputs)
         for got, wanted in zip(outputs, run.outputs, strict=False):
             assert np.allclose(got.numpy(), wanted.array, 1e-4, 1e-5)

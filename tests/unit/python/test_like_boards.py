@@ -26,7 +26,7 @@ def test_another_chip_has_none_of_the_registers(tmp_path):
     assert (board.flashers, board.console) == ((), "semihosting")
     assert "LONG(0x" not in linker.script(board, serial=True)
     registers = [f"{step.at:#010x}" for step in H7.start]
-    assert not [one for one in registers if one in linker.script(board)]
+    assert not [register for register in registers if register in linker.script(board)]
 
 
 def test_another_chip_cites_nobody(tmp_path, capsys):
@@ -42,7 +42,7 @@ def test_another_chip_cites_nobody(tmp_path, capsys):
 
 def test_every_key_that_is_left_behind_is_told(tmp_path, told):
     said = told(like_h7(tmp_path, memories=MEMORIES, console="semihosting"))
-    (line,) = [one for one in said.splitlines() if one.startswith("note: ")]
+    (line,) = [row for row in said.splitlines() if row.startswith("note: ")]
     assert f"{tmp_path / 'mine.yaml'} names no chip" in line
     lost = line.partition("from it, not ")[2].split(", ")
     assert set(lost) == {
@@ -64,7 +64,9 @@ def whole():
 def test_no_board_leaks_into_another_chip(tmp_path, name):
     base = boards.load(name)
     skipped = {"read_cycles", "write_cycles", "fetch_cycles"}
-    memories = [one.model_dump(mode="json", exclude=skipped) for one in base.memories]
+    memories = [
+        memory.model_dump(mode="json", exclude=skipped) for memory in base.memories
+    ]
     path = mine(tmp_path, like=name, memories=memories)
     board = boards.read(path)
     assert (board.cpu, board.isa) == (base.cpu, base.isa)
@@ -108,8 +110,8 @@ def test_the_same_chip_has_everything(tmp_path, told):
     pins = {"tx": "PB10", "rx": "PB11"}
     path = like_h7(tmp_path, chip="stm32h743zi", uart={"baud": 115200, "pins": pins})
     board = boards.read(path)
-    own = {key: getattr(H7, key) for key in ("name", "uart", "verified")}
-    assert board.model_copy(update=own) == H7
+    identity = {key: getattr(H7, key) for key in ("name", "uart", "verified")}
+    assert board.model_copy(update=identity) == H7
     assert (board.uart.base, board.uart.baud) == (H7.uart.base, 115200)
     assert board.uart.pins.tx == "PB10"
     assert told(path) == ""
@@ -136,10 +138,10 @@ def test_a_chip_is_enough(tmp_path):
     assert board.memories == H7.memories
     assert board.start == H7.start[:1]
     assert (board.verified, board.console) == ("nobody", "semihosting")
-    assert "openocd" not in [one.tool for one in board.flashers]  # which probe?
+    assert "openocd" not in [flasher.tool for flasher in board.flashers]  # which probe?
     probe = {"openocd": "interface/cmsis-dap.cfg"}
     config = boards.read(mine(tmp_path, chip="stm32h743zi", probe=probe))
-    tools = {one.tool: one for one in config.flashers}
+    tools = {flasher.tool: flasher for flasher in config.flashers}
     assert tools["openocd"].config == (probe["openocd"], "target/stm32h7x.cfg")
 
 
@@ -147,7 +149,7 @@ def test_steps_and_sources_of_a_board_follow_those_of_its_chip(tmp_path):
     step = {"at": 0x58024400, "set": 1}
     path = like_h7(tmp_path, chip="stm32h743zi", start=[step], sources=["a book"])
     board = boards.read(path)
-    assert [one.at for one in board.start] == [H7.start[0].at, step["at"]]
+    assert [entry.at for entry in board.start] == [H7.start[0].at, step["at"]]
     assert board.sources[:2] == ("ST RM0433", "ST DS12110")
     assert board.sources[-1] == "a book"
     assert len(board.sources) == len(set(board.sources))

@@ -37,9 +37,9 @@ def passes(folder: Path) -> None:
 def refused(folder: Path) -> str:
     content = (folder / "model.pte").read_bytes()
     (method,) = resolve.resolve(content, (), boards.load("host"), [0]).methods
-    (one,) = method.calls
-    assert one.is_gap
-    return one.message
+    (gap,) = method.calls
+    assert gap.is_gap
+    return gap.message
 
 
 # ---- attention -----------------------------------------------------------------------
@@ -50,7 +50,7 @@ def attention(
 ) -> Array:
     tokens, keys = q.shape[1], k.shape[1]
     shared = q.shape[2] // k.shape[2]
-    k, v = (np.repeat(one, shared, axis=2) for one in (k, v))
+    k, v = (np.repeat(heads, shared, axis=2) for heads in (k, v))
     weights = np.einsum("bthd,bkhd->bhtk", q, k) / np.sqrt(np.float32(q.shape[3]))
     at = np.arange(keys)
     ends = start + (np.arange(tokens)[:, None] + 1 if causal else tokens)
@@ -188,7 +188,8 @@ def test_a_state_takes_tokens(
     scalar: bool,
 ) -> None:
     given = [
-        one.astype(np.float32) for one in rule(queries, tokens, rows, columns, scalar)
+        array.astype(np.float32)
+        for array in rule(queries, tokens, rows, columns, scalar)
     ]
     query, key, value, decay, beta, initial = given
     wanted = delta_rule(query, key, value, decay, beta, initial)
@@ -198,7 +199,7 @@ def test_a_state_takes_tokens(
 
 @pytest.mark.parametrize("wrong", range(6))
 def test_a_state_of_other_sizes_is_refused(tmp_path: Path, wrong: int) -> None:
-    given = [one.astype(np.float32) for one in rule(2, 3, 4, 5, False)]
+    given = [array.astype(np.float32) for array in rule(2, 3, 4, 5, False)]
     query, key, value, decay, beta, initial = given
     results = list(delta_rule(query, key, value, decay, beta, initial))
     given[wrong] = np.concatenate([given[wrong]] * 2)

@@ -183,6 +183,8 @@ def test_complex_tensors_are_refused_by_name(data: Path) -> None:
         except SdkError as error:
             messages.append(f"{error.what}; {error.hint}")
         whole[at] = 6
-    found = [one for one in messages if "complex64 is not supported" in one]
-    assert found
-    assert all("malformed" not in one and "real" in one for one in found)
+    refusals = [
+        message for message in messages if "complex64 is not supported" in message
+    ]
+    assert refusals
+    assert all("malformed" not in refusal and "real" in refusal for refusal in refusals)

@@ -89,8 +89,8 @@ def inputs(count: int, seed: int) -> np.ndarray:
     random = np.random.default_rng(seed)
     bits = random.integers(0, 2**32, count, dtype=np.uint64).astype(np.uint32)
     near = [random.normal(0, scale, count) for scale in (0.01, 0.5, 1, 3, 30)]
-    one = 1 + random.normal(0, 0.05, count)
-    floats = np.concatenate([*near, one]).astype(np.float32)
+    around_one = 1 + random.normal(0, 0.05, count)
+    floats = np.concatenate([*near, around_one]).astype(np.float32)
     return np.concatenate([bits.view(np.float32), floats, SPECIAL])
 
 

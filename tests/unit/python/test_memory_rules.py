@@ -38,51 +38,51 @@ def test_classes_lie_where_the_user_wants() -> None:
         "constants": ("flash",),
         "arena": ("main",),
     }
-    made = spread(on, steering=Steering(place=place))
-    check(made)
-    method = made.pairs[0][0].program.methods[0]
-    assert memory_of(made, method.inputs[0]) == "main"
-    assert memory_of(made, method.outputs[0]) == "main"
-    assert made.homes.of[0, "stack"].memory == "main"
-    assert made.homes.of[0, "forward_arena"].memory == "main"
-    (found,) = plans(on, made)
-    assert found.constants["copied"] == 0
-    assert found.stack_memory == "main"
+    placed = spread(on, steering=Steering(place=place))
+    check(placed)
+    method = placed.pairs[0][0].program.methods[0]
+    assert memory_of(placed, method.inputs[0]) == "main"
+    assert memory_of(placed, method.outputs[0]) == "main"
+    assert placed.homes.of[0, "stack"].memory == "main"
+    assert placed.homes.of[0, "forward_arena"].memory == "main"
+    (layout,) = plans(on, placed)
+    assert layout.constants["copied"] == 0
+    assert layout.stack_memory == "main"
 
 
 @pytest.mark.parametrize("full", [False, True])
 def test_a_value_and_an_operator_lie_where_the_user_wants(full: bool) -> None:
     on = board(512 * K)
     method = spread(on).pairs[0][0].program.methods[0]
-    calls = [(name, one) for _, name, one in method.kernel_calls()]
+    calls = [(name, kernel_call) for _, name, kernel_call in method.kernel_calls()]
     value = calls[3][1].args[-1]
     word = f"model_resnet8_small/forward/{value}" if full else f"forward/{value}"
     place = {word: ("main",), "aten::convolution.out": ("main",)}
-    made = spread(on, steering=Steering(place=place))
-    check(made)
-    assert memory_of(made, value) == "main"
+    placed = spread(on, steering=Steering(place=place))
+    check(placed)
+    assert memory_of(placed, value) == "main"
     for name, call in calls:
         if name == "aten::convolution.out":
-            assert memory_of(made, call.args[-1]) == "main"
-    assert memory_of(made, method.inputs[0]) == "fast"
+            assert memory_of(placed, call.args[-1]) == "main"
+    assert memory_of(placed, method.inputs[0]) == "fast"
 
 
 def test_reserved_and_forbidden_memory_is_left_alone() -> None:
     on = board(64 * K)
-    made = spread(on, steering=Steering(reserve={"fast": 60 * K}))
-    assert used(made, on)["fast"] <= 4 * K
-    made = spread(on, steering=Steering(forbid=("fast",)))
-    assert used(made, on)["fast"] == 0
+    placed = spread(on, steering=Steering(reserve={"fast": 60 * K}))
+    assert used(placed, on)["fast"] <= 4 * K
+    placed = spread(on, steering=Steering(forbid=("fast",)))
+    assert used(placed, on)["fast"] == 0
 
 
 def test_lines_of_a_cache_are_not_shared() -> None:
     on = board(12 * K, flash=6)
     kinds = ("activations", "inputs", "outputs", "constants", "scratch", "arena")
-    made = spread(on, steering=Steering(align=dict.fromkeys(kinds, 64)))
-    check(made)
-    for region in plans(on, made)[0].regions:
+    placed = spread(on, steering=Steering(align=dict.fromkeys(kinds, 64)))
+    check(placed)
+    for region in plans(on, placed)[0].regions:
         assert (region.align, region.size % 64) == (64, 0)
-    for _, tensor in made.pairs[0][0].program.methods[0].tensors:
+    for _, tensor in placed.pairs[0][0].program.methods[0].tensors:
         assert tensor.allocation is None or tensor.allocation.offset % 64 == 0
 
 
@@ -132,8 +132,8 @@ def test_rules_are_read_from_the_project(tmp_path: Path) -> None:
         "  forbid: slow\n"
         "  align: {inputs: 32}\n"
     )
-    found = projects.load(file).steering
-    assert found == Steering(
+    steering = projects.load(file).steering
+    assert steering == Steering(
         place={"inputs": ("fast",), "constants": ("flash", "main")},
         reserve={"fast": 4 * K},
         forbid=("slow",),
@@ -181,9 +181,9 @@ def test_rules_for_accesses_name_arguments_of_their_operators() -> None:
     from ember.kernels import library as kernel_library
 
     listed = {
-        kernel: kernel_library.names(one.schema)
-        for one in known.operators.values()
-        for kernel in one.kernels
+        kernel: kernel_library.names(operator.schema)
+        for operator in known.operators.values()
+        for kernel in operator.kernels
     }
     for kernel, rules in known.facts.accesses.items():
         assert kernel in listed
@@ -196,8 +196,8 @@ def test_copies_are_told_and_a_rule_leaves_them_in_place(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     slow_flash = tmp_path / "split.yaml"
-    own = {"name": "split", "like": "mps2-an386", "memories": split(512 * K, 6, 2)}
-    slow_flash.write_text(yaml.safe_dump(own))
+    fields = {"name": "split", "like": "mps2-an386", "memories": split(512 * K, 6, 2)}
+    slow_flash.write_text(yaml.safe_dump(fields))
     words = ["plan", str(RESNET), "--board", str(slow_flash)]
     words += ["--project", str(tmp_path / "ember.yaml")]
     places = tmp_path / "plan.html", tmp_path / "plan.json"
@@ -206,10 +206,12 @@ def test_copies_are_told_and_a_rule_leaves_them_in_place(
     assert cli.main([*words, *outputs]) == 0
     facts = json.loads(places[1].read_text())
     told = facts["copies"]
-    assert told[0]["bytes"] == max(one["bytes"] for one in told)
-    assert sum(one["bytes"] for one in told) == facts["constants"]["copied"]
-    assert {(one["source"], one["memory"]) for one in told} == {("flash", "fast")}
-    assert all(one["cycles_copied"] < one["cycles_in_place"] for one in told)
+    assert told[0]["bytes"] == max(copied["bytes"] for copied in told)
+    assert sum(copied["bytes"] for copied in told) == facts["constants"]["copied"]
+    assert {(copied["source"], copied["memory"]) for copied in told} == {
+        ("flash", "fast")
+    }
+    assert all(copied["cycles_copied"] < copied["cycles_in_place"] for copied in told)
     assert told[0]["name"].startswith("aten::convolution.out, instruction ")
 
     text = capsys.readouterr().out

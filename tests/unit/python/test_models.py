@@ -33,12 +33,12 @@ add.c:7:12: error: expected ';' before 'return'
 
 
 def test_each_left_out_kernel_is_named_with_its_intrinsic(tmp_path: Path) -> None:
-    found = build_tree.unmodelled(GCC + CLANG)
-    assert found == {
+    unmodelled = build_tree.unmodelled(GCC + CLANG)
+    assert unmodelled == {
         "kernels/elementwise/add_f32_mve.c": "vhcaddq_rot90_s32",
         "kernels/elementwise/relu_f32_mve.c": "vnewq_s32",
     }
-    build_tree.write_left_out(tmp_path, found)
+    build_tree.write_left_out(tmp_path, unmodelled)
     assert build_tree.left_out(tmp_path) == {
         "add_f32_mve": "vhcaddq_rot90_s32",
         "relu_f32_mve": "vnewq_s32",
@@ -77,14 +77,14 @@ def test_a_link_that_lacks_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     part = SimpleNamespace(unmodelled={})
 
     def build(_: object, *, messages: bool, whole: bool = True) -> object:
-        return made[whole]
+        return built[whole]
 
     def defining(libs: object, _: Sequence[str]) -> list[Path]:
         if libs is part:
             raise parts.UnmodelledError({})
         return []
 
-    made = {True: whole, False: part}
+    built = {True: whole, False: part}
     monkeypatch.setattr(libraries, "build", build)
     monkeypatch.setattr(parts, "defining", defining)
     board = boards.load("mps3-an547")

@@ -190,12 +190,14 @@ def normalised(
     """The result, means and reciprocal deviations, with guards behind each."""
     x = tensors[0]
     assert x is not None
-    made: list[np.ndarray] = [np.full(n + 4, 77, dtype) for n in (len(x), rows, rows)]
-    fields = [x, made[0], *tensors[1:], made[1], made[2]]
+    results: list[np.ndarray] = [
+        np.full(n + 4, 77, dtype) for n in (len(x), rows, rows)
+    ]
+    fields = [x, results[0], *tensors[1:], results[1], results[2]]
     state = Rows(*map(pointer, fields), rows, len(x) // rows, 1e-5)
     function(ctypes.byref(state), dtype == np.float16)  # type: ignore[operator]
-    assert all((one[-4:] == 77).all() for one in made)
-    return made
+    assert all((result[-4:] == 77).all() for result in results)
+    return results
 
 
 @DTYPES
@@ -235,7 +237,7 @@ def check(
     want = want if weight is None else want * weight.astype(np.float64)
     want = want if bias is None else want + bias.astype(np.float64)
     rough = 1e-3 if x.dtype == np.float16 else 1e-5
-    for one, exact in zip(got, (want, mean, rstd), strict=True):
-        made = one[:-4].astype(np.float64)
-        assert np.array_equal(np.isnan(made), np.isnan(exact.ravel()))
-        assert special or np.allclose(made, exact.ravel(), rough, rough)
+    for padded, exact in zip(got, (want, mean, rstd), strict=True):
+        computed = padded[:-4].astype(np.float64)
+        assert np.array_equal(np.isnan(computed), np.isnan(exact.ravel()))
+        assert special or np.allclose(computed, exact.ravel(), rough, rough)

@@ -22,9 +22,9 @@ def _tool() -> ModuleType:
     path = ROOT / "tools" / "new_kernel.py"
     spec = importlib.util.spec_from_file_location("new_kernel", path)
     assert spec and spec.loader
-    made = sys.modules["new_kernel"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(made)
-    return made
+    module = sys.modules["new_kernel"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 TOOL = _tool()
@@ -43,16 +43,16 @@ def _tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 def test_a_library_of_ones_own_builds_and_passes(tmp_path: Path) -> None:
-    own = str(tmp_path / "own")
-    words = ["blend", "--schema", TWO, "--formula", "a * a + b", "--into", own]
+    folder = str(tmp_path / "own")
+    words = ["blend", "--schema", TWO, "--formula", "a * a + b", "--into", folder]
     assert TOOL.main(words) == 0
-    test = ["test", own, "--board", "host", "--kernels", own]
+    test = ["test", folder, "--board", "host", "--kernels", folder]
     assert cli.main(test) == 0
     source = tmp_path / "own" / "blend.c"
     source.write_text(source.read_text().replace("a * a + b", "a * b"))
     kernels.load.cache_clear()  # as in another process
     assert cli.main(test) == 1
-    assert TOOL.main(["twice", "--into", own]) == 0
+    assert TOOL.main(["twice", "--into", folder]) == 0
     assert len(library.read(tmp_path / "own").entries) == 2
 
 
@@ -62,12 +62,14 @@ def test_an_operator_gets_its_place_in_the_list(tree: Path) -> None:
     assert TOOL.main(["mid", "--op", "aten::mid.out"]) == 0
     after = library.read(tree / "kernels")
     entries = list(after.entries)
-    (added,) = [one for one in entries if one.op == "aten::mid.out"]
+    (added,) = [entry for entry in entries if entry.op == "aten::mid.out"]
     entries.remove(added)
     assert entries == list(before.entries)
     assert added.folder == tree / "kernels" / "elementwise"
     assert added.source("mid").is_file()
-    lines = [one for one in path.read_text().splitlines() if one.startswith("- op: ")]
+    lines = [
+        line for line in path.read_text().splitlines() if line.startswith("- op: ")
+    ]
     at = lines.index("- op: aten::mid.out")
     assert lines[at - 1] < lines[at] < lines[at + 1]
     committed_cases.run(tree / "tests" / "ops" / "numpy" / "mid.py", tree)
@@ -81,7 +83,11 @@ def test_a_variant_stands_before_its_kernel(
     assert TOOL.main([kernel, "--isa", "dsp"]) == 0
     listed = library.read(tree / "kernels")
     variant = f"{kernel}_dsp"
-    homes = [one for one in listed.entries if kernel in one.kernels]
+    homes = [
+        listed_entry
+        for listed_entry in listed.entries
+        if kernel in listed_entry.kernels
+    ]
     assert homes
     for entry in homes:
         at = entry.kernels.index(kernel)

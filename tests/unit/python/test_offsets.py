@@ -23,12 +23,12 @@ def alive(size: int, first: int, end: int, **more: int) -> Buffer:
 
 def random_buffers(seed: int, count: int) -> list[Buffer]:
     numbers = random.Random(seed)
-    found = []
+    drawn = []
     for _ in range(count):
         first = numbers.randrange(40)
         end = first + 1 + numbers.randrange(12)
-        found.append(alive(16 * numbers.randrange(1, 40), first, end))
-    return found
+        drawn.append(alive(16 * numbers.randrange(1, 40), first, end))
+    return drawn
 
 
 Piece = tuple[int, int, int, int]  # the first byte and the end, of space and of time
@@ -118,7 +118,7 @@ def hard(seed: int, count: int) -> list[Buffer]:
         piece = pieces.pop(max(sample, key=areas.__getitem__))
         pieces += halves(numbers, piece, least=2048, step=1024)
     numbers.shuffle(pieces)
-    kept = [one for one in pieces if numbers.random() > 0.03]
+    kept = [part for part in pieces if numbers.random() > 0.03]
     return [alive(high - low, first, end, align=1) for low, high, first, end in kept]
 
 
@@ -153,13 +153,15 @@ def test_an_injected_overlap_is_always_caught() -> None:
     good = list(offsets.place(buffers).offsets)
     numbers = random.Random(1)
     for _ in range(200):
-        one = numbers.randrange(60)
+        moved = numbers.randrange(60)
         others = [
-            n for n in range(60) if n != one and buffers[n].points & buffers[one].points
+            n
+            for n in range(60)
+            if n != moved and buffers[n].points & buffers[moved].points
         ]
         other = numbers.choice(others)
         bad = list(good)
-        bad[one] = good[other] + numbers.randrange(buffers[other].size)
+        bad[moved] = good[other] + numbers.randrange(buffers[other].size)
         assert offsets.overlap(buffers, bad) is not None
 
 

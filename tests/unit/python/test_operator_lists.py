@@ -35,8 +35,8 @@ def select(*words: object, code: int = 0) -> None:
 
 
 def loaded(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = yaml.safe_load(path.read_text())
-    return found
+    content: dict[str, Any] = yaml.safe_load(path.read_text())
+    return content
 
 
 @pytest.mark.parametrize("name", ["model_gru_small", "op_index_put"])
@@ -55,17 +55,17 @@ def test_files_of_executorch_are_read(data: Path, tmp_path: Path) -> None:
     files = ["--ops-yaml", folder / "model_gru_small.yaml"]
     files += ["--ops-yaml", folder / "op_index_put.yaml"]
     select(*files, "--ops", "mm.out", "-o", tmp_path / "all.yaml")
-    found = loaded(tmp_path / "all.yaml")
-    one, two = (
+    merged = loaded(tmp_path / "all.yaml")
+    gru, index_put = (
         loaded(folder / f"{n}.yaml") for n in ("model_gru_small", "op_index_put")
     )
-    assert found["operators"].keys() == {
-        *one["operators"],
-        *two["operators"],
+    assert merged["operators"].keys() == {
+        *gru["operators"],
+        *index_put["operators"],
         "aten::mm.out",
     }
-    keys = one["et_kernel_metadata"] | two["et_kernel_metadata"]
-    assert found["et_kernel_metadata"] == keys | {"aten::mm.out": ["default"]}
+    keys = gru["et_kernel_metadata"] | index_put["et_kernel_metadata"]
+    assert merged["et_kernel_metadata"] == keys | {"aten::mm.out": ["default"]}
     again = opinfo.read(tmp_path / "all.yaml")
     assert again.to_yaml() == (tmp_path / "all.yaml").read_text()
 
@@ -81,9 +81,9 @@ def test_dtypes_of_keys_choose_kernels(data: Path, tmp_path: Path) -> None:
 
 def test_all_operators(tmp_path: Path) -> None:
     select("--all-ops", "-o", tmp_path / "all.yaml")
-    found = loaded(tmp_path / "all.yaml")
-    assert found["include_all_operators"] is True
-    assert set(found["operators"]) == set(Rules().known.operators)
+    listed = loaded(tmp_path / "all.yaml")
+    assert listed["include_all_operators"] is True
+    assert set(listed["operators"]) == set(Rules().known.operators)
 
 
 @pytest.mark.export
@@ -120,8 +120,8 @@ def test_both_ways_with_the_tools_of_executorch(tmp_path: Path) -> None:
 
     portable = Path(str(find_spec("executorch").submodule_search_locations[0]))  # type: ignore[union-attr,index]
     functions = portable / "kernels" / "portable" / "functions.yaml"
-    own = ROOT / "examples" / "custom_op" / "kernels" / "kernels.yaml"
-    options = ("--functions-yaml-path", functions, "--fallback-yaml-path", own)
+    example = ROOT / "examples" / "custom_op" / "kernels" / "kernels.yaml"
+    options = ("--functions-yaml-path", functions, "--fallback-yaml-path", example)
     run("merge_yaml", *options, "--output_dir", merged)
     offered = opinfo.read(merged / "merged.yaml").operators
     assert {"aten::add.out", "my_ops::mul3.out"} <= set(offered)

@@ -35,12 +35,12 @@ class Compilers:
 
 
 @pytest.fixture
-def made(tmp_path: Path) -> Libraries:
+def host_libraries(tmp_path: Path) -> Libraries:
     """Those of this computer, without objects that other tests compiled."""
-    found = libraries.build(boards.load("host"), messages=True, whole=False)
+    built = libraries.build(boards.load("host"), messages=True, whole=False)
     folder = tmp_path / "libraries"
     folder.mkdir()
-    return replace(found, folder=folder)
+    return replace(built, folder=folder)
 
 
 @pytest.fixture
@@ -52,49 +52,52 @@ def package(tmp_path: Path) -> Path:
     return folder
 
 
-def compiled(made: Libraries, package: Path, out: Path) -> list[bytes]:
+def compiled(host_libraries: Libraries, package: Path, out: Path) -> list[bytes]:
     out.mkdir()
     sources = [paths.runtime() / "app" / "values.c", package / "made.c"]
-    objects = made.compile(sources, out, [f"-I{package}"])
+    objects = host_libraries.compile(sources, out, [f"-I{package}"])
     assert [path.parent for path in objects] == [out, out]
     return [path.read_bytes() for path in objects]
 
 
 def test_the_same_are_compiled_once(
-    made: Libraries, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    host_libraries: Libraries,
+    package: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compilers = Compilers(monkeypatch)
-    first = compiled(made, package, tmp_path / "a")
+    first = compiled(host_libraries, package, tmp_path / "a")
     assert compilers.started() == ["made.c", "values.c"]
-    assert compiled(made, package, tmp_path / "b") == first
+    assert compiled(host_libraries, package, tmp_path / "b") == first
     assert compilers.started() == []
     elsewhere = package.rename(tmp_path / "elsewhere")
-    assert compiled(made, elsewhere, tmp_path / "c") == first
+    assert compiled(host_libraries, elsewhere, tmp_path / "c") == first
     assert compilers.started() == []
 
 
 @pytest.mark.parametrize("name", ["made.h", "made.c"])
 def test_a_change_is_seen(
     name: str,
-    made: Libraries,
+    host_libraries: Libraries,
     package: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     compilers = Compilers(monkeypatch)
-    before = compiled(made, package, tmp_path / "a")
+    before = compiled(host_libraries, package, tmp_path / "a")
     changed = package / name
     text = changed.read_text()
     changed.write_text(text.replace("42", "43").replace("= ANSWER", "= ANSWER + 1"))
     compilers.started()
-    after = compiled(made, package, tmp_path / "b")
+    after = compiled(host_libraries, package, tmp_path / "b")
     assert compilers.started() == ["made.c"]
     assert after[0] == before[0]
     assert after[1] != before[1]
 
 
 def test_headers_of_the_runtime_are_seen(
-    made: Libraries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    host_libraries: Libraries, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = tmp_path / "runtime_c" / "app"
     app.mkdir(parents=True)
@@ -102,32 +105,38 @@ def test_headers_of_the_runtime_are_seen(
     source.write_text("int one;\n")
     header.write_text("enum { A };\n")
     monkeypatch.setattr(paths, "root", lambda: tmp_path)
-    before = compiler.object_place(made.folder, source, [])
+    before = compiler.object_place(host_libraries.folder, source, [])
     header.write_text("enum { B };\n")
     compiler._headers_of_runtime.cache_clear()
-    after = compiler.object_place(made.folder, source, [])
+    after = compiler.object_place(host_libraries.folder, source, [])
     assert after != before
-    assert compiler.object_place(made.folder, source, ["-DA"]) != after
+    assert compiler.object_place(host_libraries.folder, source, ["-DA"]) != after
     compiler._headers_of_runtime.cache_clear()
 
 
 def test_files_of_users_are_compiled_each_time(
-    made: Libraries, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    host_libraries: Libraries,
+    package: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """They may include whatever there is."""
     compilers = Compilers(monkeypatch)
     app = package / "made.c"
     for _ in range(2):
-        made.compile([app], tmp_path, [f"-I{package}"], given=[app])
+        host_libraries.compile([app], tmp_path, [f"-I{package}"], given=[app])
         assert compilers.started() == ["made.c"]
 
 
 def test_old_objects_are_forgotten(
-    made: Libraries, package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    host_libraries: Libraries,
+    package: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(compiler, "_KEPT", 2)
     monkeypatch.setattr(kept, "_IN_USE_S", 0)
     for number in range(3):
         (package / "made.h").write_text(HEADER.replace("42", str(number)))
-        compiled(made, package, tmp_path / str(number))
-    assert len(list((made.folder / "own").glob("*.o"))) == 2
+        compiled(host_libraries, package, tmp_path / str(number))
+    assert len(list((host_libraries.folder / "own").glob("*.o"))) == 2

@@ -55,28 +55,28 @@ def test_the_version_is_one(package: Path) -> None:
     record = json.loads((package / sources.RECORD).read_text())
     lists = (package / "CMakeLists.txt").read_text()
     kconfig = (package / "zephyr" / "Kconfig").read_text()
-    found = {
+    versions = {
         manifest["version"],
         properties["a"]["version"],
-        *(one.get("version") for one in pdsc.iter("release")),
-        *(one.get("Cversion") for one in pdsc.iter("component")),
+        *(release.get("version") for release in pdsc.iter("release")),
+        *(element.get("Cversion") for element in pdsc.iter("component")),
         component["version"],
         record["version"],
         *re.findall(r"VERSION (\d[\d.]*) LANGUAGES", lists),
         *re.findall(r'EMBER_VERSION "(.*)"', (package / "src/Ember.h").read_text()),
         *re.findall(r'default "(\d.*)"', kconfig),
     }
-    assert found == {__version__}
+    assert versions == {__version__}
     pyproject = (ROOT / "pyproject.toml").read_text()
     assert 'dynamic = ["version"]' in pyproject
     assert "[tool.hatch.version]" in pyproject
 
 
 def test_no_word_is_left(package: Path) -> None:
-    files = [one for one in package.rglob("*") if one.is_file()]
-    texts = {one: one.read_text() for one in files if one.suffix != ".pack"}
-    assert not [one for one, text in texts.items() if re.search(r"@[A-Z_]+@", text)]
-    assert not [one for one, text in texts.items() if str(ROOT) in text]
+    files = [file for file in package.rglob("*") if file.is_file()]
+    texts = {file: file.read_text() for file in files if file.suffix != ".pack"}
+    assert not [file for file, text in texts.items() if re.search(r"@[A-Z_]+@", text)]
+    assert not [file for file, text in texts.items() if str(ROOT) in text]
 
 
 # ---- each kind -----------------------------------------------------------------------
@@ -84,9 +84,11 @@ def test_no_word_is_left(package: Path) -> None:
 
 def test_only_what_is_needed_is_in(package: Path) -> None:
     record = json.loads((package / sources.RECORD).read_text())
-    there = {one.relative_to(package).as_posix() for one in package.rglob("src/**/*.c")}
+    there = {
+        source.relative_to(package).as_posix() for source in package.rglob("src/**/*.c")
+    }
     assert there == set(record["sources"])
-    kernels = {one for one in there if one.startswith("src/kernels/")}
+    kernels = {source for source in there if source.startswith("src/kernels/")}
     assert "src/kernels/elementwise/add_f32.c" in kernels
     assert len(kernels) < 20
     assert "EMBER_ERROR_STRINGS 0" in (package / "src/ember/config.h").read_text()
@@ -109,7 +111,7 @@ for path in sys.argv[1:]:
     manifest = json.loads((package / "library.json").read_text())
     assert set(library) <= set(manifest)
     assert (package / manifest["build"]["extraScript"]).is_file()
-    assert all((package / one).exists() for one in manifest["export"]["include"])
+    assert all((package / path).exists() for path in manifest["export"]["include"])
     assert arduino["frameworks"] == ["arduino"]
 
 
@@ -172,18 +174,20 @@ def test_the_pack_is_whole(package: Path, package_tools: Path) -> None:
     with zipfile.ZipFile(pack) as archive:
         names = set(archive.namelist())
         root = ET.fromstring(archive.read("Ember.add.pdsc"))
-    elements = [one.tag for one in root]
+    elements = [element.tag for element in root]
     assert elements == [
         *("vendor", "name", "description", "url", "license", "releases"),
         *("keywords", "conditions", "components"),
     ]
-    files = [one.get("name") or "" for one in root.iter("file")]
-    assert {one for one in files if not one.endswith("/")} <= names
+    files = [file.get("name") or "" for file in root.iter("file")]
+    assert {name for name in files if not name.endswith("/")} <= names
     assert root.findtext("license") in names
     record = json.loads((package / sources.RECORD).read_text())
     assert set(record["sources"]) <= set(files)
-    conditions = {one.get("id") for one in root.iter("condition")}
-    assert {one.get("condition") for one in root.iter("component")} <= conditions
+    conditions = {condition.get("id") for condition in root.iter("condition")}
+    assert {
+        component.get("condition") for component in root.iter("component")
+    } <= conditions
     code = """\
 import sys
 from pyocd.target.pack.cmsis_pack import CmsisPack
@@ -219,10 +223,10 @@ def test_packages_are_the_same_twice(package: Path, tmp_path: Path) -> None:
     board = boards.load("mps2-an386")
     files = sources.write([DATA / "add.pte"], board, tmp_path, Options())
     manifests.write(tmp_path, list(manifests.KINDS), files)
-    for one in package.rglob("*"):
-        if one.is_file():
+    for file in package.rglob("*"):
+        if file.is_file():
             assert (
-                one.read_bytes() == (tmp_path / one.relative_to(package)).read_bytes()
+                file.read_bytes() == (tmp_path / file.relative_to(package)).read_bytes()
             )
 
 
@@ -316,7 +320,8 @@ def test_every_board_of_the_platform_is_described() -> None:
 def test_tests_on_a_real_board_are_read_from_its_port() -> None:
     names = ("mps2-an386", "nucleo-f446re")
     said = [
-        platformio.ini([boards.load(one)], "a.pte", with_scons=True) for one in names
+        platformio.ini([boards.load(board)], "a.pte", with_scons=True)
+        for board in names
     ]
     assert ["--monitor" in text for text in said] == [False, True]
 

@@ -61,10 +61,10 @@ def network(filters: int = 8, kernel: int = 3, channels: int = 4) -> Program:
 def test_each_weight_is_once_in_the_packed_ones(shape: tuple[int, ...]) -> None:
     random = np.random.default_rng(1)
     weights = random.integers(-128, 128, shape, np.int8)
-    made = packed_weights(weights)
-    assert made is not None
-    filters, height, width, depth = made.shape
-    pairs = made.view("<i2").astype(int).reshape(filters // 4, -1, 2, 2, 2)
+    once_packed = packed_weights(weights)
+    assert once_packed is not None
+    filters, height, width, depth = once_packed.shape
+    pairs = once_packed.view("<i2").astype(int).reshape(filters // 4, -1, 2, 2, 2)
     second = pairs // 256  # rounds down: what is left is the first, and 128
     both = np.stack([pairs - 256 * second - 128, second], -1)
     # (quad, block, even or odd, pair, element of two, filter) -> (filter, element)
@@ -93,7 +93,7 @@ def test_values_take_the_place_of_plain_weights() -> None:
     after = packed(before)
     assert names(after) == [PACKED]
     assert len(after.methods[0].values) == len(before.methods[0].values)
-    sizes = [sum(map(len, one.constants)) for one in (before, after)]
+    sizes = [sum(map(len, version.constants)) for version in (before, after)]
     assert sizes[0] == sizes[1]
 
 
@@ -156,9 +156,9 @@ def test_transformed_filters_give_the_sums_of_the_taps() -> None:
     random = np.random.default_rng(2)
     weights = random.integers(-128, 128, (4, 3, 3, 8), np.int8)
     elements = random.integers(-255, 256, (4, 4, 8))
-    made = transformed(weights).reshape(2, 16, 2, 2, 2, 2)
+    products = transformed(weights).reshape(2, 16, 2, 2, 2, 2)
     # (pair, position, four, even or odd, filter, of two) -> (filter, position, channel)
-    filters = made.transpose(0, 4, 1, 2, 5, 3).reshape(4, 4, 4, 8).astype(np.int64)
+    filters = products.transpose(0, 4, 1, 2, 5, 3).reshape(4, 4, 4, 8).astype(np.int64)
     b = np.array([[1, 0, -1, 0], [0, 1, 1, 0], [0, -1, 1, 0], [0, 1, 0, -1]])
     a = np.array([[1, 1, 1, 0], [0, 1, -1, -1]])
     turned = np.einsum("ia,abc,jb->ijc", b, elements, b)

@@ -88,9 +88,9 @@ def test_panels_lie_at_multiples_of_a_vector() -> None:
     model = mobilenet_v1(0.25, 32)
     content = program.write(packed(model.program))
     read = program.parse(content, "made")
-    found = [bytes(constant) for constant in read.constants if len(constant) >= 1000]
-    assert len(found) >= 13
-    assert {content.index(constant) % panel_layers.ALIGN for constant in found} == {0}
+    large = [bytes(constant) for constant in read.constants if len(constant) >= 1000]
+    assert len(large) >= 13
+    assert {content.index(constant) % panel_layers.ALIGN for constant in large} == {0}
 
 
 def test_an_operator_that_is_pinned_stays() -> None:
@@ -124,8 +124,8 @@ def test_weights_that_another_call_reads_stay() -> None:
     assert both is not None
     assert len(panel_calls(both.methods[0])) == 2
     (need,) = needs(model.program)
-    one = replace(need, calls=need.calls[:1])
-    assert prepack.with_panels(model.program, [one], prepack.KERNELS, KNOWN) is None
+    single = replace(need, calls=need.calls[:1])
+    assert prepack.with_panels(model.program, [single], prepack.KERNELS, KNOWN) is None
 
 
 def test_calls_that_may_change_stay() -> None:

@@ -44,9 +44,9 @@ def test_same_firmware(
     sources = linking.Sources(built.folder / "4-package", methods, None)
     compiled = sources.compile(whole, tmp_path)
     contents = []
-    for made in (whole, without_kernels):
+    for variant in (whole, without_kernels):
         elf_file = tmp_path / "firmware.elf"
-        linking.link_inputs(made, compiled).link(elf_file, None)
+        linking.link_inputs(variant, compiled).link(elf_file, None)
         contents.append(elf_file.read_bytes())
     assert contents[0] == contents[1]
     part = parts.of(without_kernels, compiled)
@@ -66,15 +66,15 @@ def test_a_runner_has_the_kernels_of_its_cases(
     )
     monkeypatch.setattr(runner, "libraries", given)
     host = boards.load("host")
-    found = cases.find([path_of("op_add")])
+    case_files = cases.find([path_of("op_add")])
     firmware_file = runner.for_programs(
-        host, [cases.read(one).program for one in found]
+        host, [cases.read(case).program for case in case_files]
     )
     names = {symbol.name for symbol in elf.read(firmware_file).symbols}
     found_there = {name for name in names if name.startswith("ember_kernel_")}
     wanted = kernels.load().operators["aten::add.out"].usable(())
     assert found_there == {f"ember_kernel_{name}" for name in wanted}
-    (tested,) = testing.test(found, [host], jobs=1)
+    (tested,) = testing.test(case_files, [host], jobs=1)
     assert (tested.status, tested.message) == ("passed", "")
 
 
@@ -85,8 +85,10 @@ def test_a_table_has_its_kernels_and_all_engines_when_asked(
     table = kernels.operator_table({"aten::add.out": ("add_f32",)}, known)
     sizes = {}
     for engines in (False, True):
-        made = parts.of_tables(without_kernels, [table], engines=engines)
-        (archive,) = (one for one in made.archives if one.stem == "libember_kernels")
+        selected = parts.of_tables(without_kernels, [table], engines=engines)
+        (archive,) = (
+            path for path in selected.archives if path.stem == "libember_kernels"
+        )
         defined = {name for name, _ in Archive(archive).index}
         assert "ember_kernel_add_f32" in defined
         assert ("ember_fill_run" in defined) == engines
@@ -102,9 +104,9 @@ def test_whole_ones_stay(whole: Libraries) -> None:
 @pytest.mark.parametrize("board", ["mps3-an547", "qemu-a64-sme"])
 def test_calls_are_those_of_this_computer(board: str) -> None:
     """What a file calls does not depend on what it is compiled for."""
-    found = boards.load(board)
-    there = _calls(libraries.build(found, messages=True))
-    here = _calls(libraries.build(boards.computer(found), messages=True))
+    target = boards.load(board)
+    there = _calls(libraries.build(target, messages=True))
+    here = _calls(libraries.build(boards.computer(target), messages=True))
     offered = {name for defined, _ in there.values() for name in defined}
     more = {
         path: (needed & offered) - defined - here[path][1]
@@ -113,20 +115,20 @@ def test_calls_are_those_of_this_computer(board: str) -> None:
     assert {path: names for path, names in more.items() if names} == {}
 
 
-def _calls(made: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
+def _calls(built: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
     """By file, or by folder where this computer compiles a model of all its files: the
     symbols that it defines, and those that it needs."""
-    found: dict[Path, tuple[set[str], set[str]]] = {}
-    for path in made.archives:
+    calls: dict[Path, tuple[set[str], set[str]]] = {}
+    for path in built.archives:
         if path.name not in compiler.PARTS:
             continue
         archive = Archive(path)
-        for place, source in zip(archive.places, made.sources(path.stem), strict=True):
-            defined, needed = found.setdefault(_unit(source), (set(), set()))
+        for place, source in zip(archive.places, built.sources(path.stem), strict=True):
+            defined, needed = calls.setdefault(_unit(source), (set(), set()))
             member = archive.member(place)
             defined.update(member.defined)
             needed.update(member.needed())
-    return found
+    return calls
 
 
 def _unit(source: Path) -> Path:

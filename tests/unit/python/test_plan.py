@@ -46,33 +46,33 @@ def ram(
 
 def make(path: Path, on: boards.Board, **options: Any) -> plan.Plan:
     """A plan for made-up needs: 100 bytes of arena, 64 of scratch."""
-    one = Improved.of(model.read(path))
-    (method,) = one.program.methods
+    improved = Improved.of(model.read(path))
+    (method,) = improved.program.methods
     needs = MethodNeeds(0, (), (), arena=100, temp=64, slots=0, changing=False)
     chosen = selection.Selection((method,), (needs,), {}, (), {})
-    return plan.make(one, chosen, on, **options)
+    return plan.make(improved, chosen, on, **options)
 
 
 def test_one_memory_takes_all(data: Path) -> None:
-    made = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
-    (method,) = made.methods
-    assert {region.memory for region in made.regions} == {"ram"}
+    layout = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
+    (method,) = layout.methods
+    assert {region.memory for region in layout.regions} == {"ram"}
     assert method.arena.size == 100
-    assert made.temp is not None
-    assert made.temp.size == 64
+    assert layout.temp is not None
+    assert layout.temp.size == 64
     planned = [region.size for region in method.planned if region]
     assert planned == list(method.method.planned_sizes[1:])
-    facts = made.to_json()
-    used = {one["name"]: one["used"] for one in facts["memories"]}
-    assert used["flash"] == made.model_bytes
-    assert used["ram"] == sum(planned) + 100 + 64 + made.stack
+    facts = layout.to_json()
+    used = {memory["name"]: memory["used"] for memory in facts["memories"]}
+    assert used["flash"] == layout.model_bytes
+    assert used["ram"] == sum(planned) + 100 + 64 + layout.stack
 
 
 def test_overflow_goes_to_the_next_memory(data: Path) -> None:
     second = ram(64 * K, ["planned"], "slow", 0x21000000)
     small = ram(10 * K + 250)  # room for arena and scratch beside the stack
-    made = make(data / "conv.pte", board([flash(512 * K), small, second]))
-    places = {region.role: region.memory for region in made.regions}
+    layout = make(data / "conv.pte", board([flash(512 * K), small, second]))
+    places = {region.role: region.memory for region in layout.regions}
     assert places == {"method": "ram", "temp": "ram", "planned": "slow"}
 
 
@@ -106,14 +106,14 @@ def test_memory_for_the_caller(data: Path, tmp_path: Path) -> None:
 
 
 def test_generated_c_names_every_size(data: Path) -> None:
-    made = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
-    one = Improved.of(model.read(data / "mlp.pte"))
-    header = code.plan_header(one, made)
+    layout = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
+    improved = Improved.of(model.read(data / "mlp.pte"))
+    header = code.plan_header(improved, layout)
     assert "#define EMBER_FORWARD_ARENA_BYTES 100 // ram" in header
     assert "#define EMBER_TEMP_BYTES 64 // ram" in header
-    text = code.model_data(pack.Part(one, made, changing=False))
+    text = code.model_data(pack.Part(improved, layout, changing=False))
     assert 'section(".ember_arena.ram.forward_arena")' in text
-    assert ".balign" in part.assembly(pack.Part(one, made, changing=False))
+    assert ".balign" in part.assembly(pack.Part(improved, layout, changing=False))
 
 
 def test_a_source_file_may_have_headers_of_several_models(tmp_path: Path) -> None:

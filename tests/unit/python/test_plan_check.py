@@ -65,9 +65,9 @@ def made(
     return Program((method,), constants=(b"", bytes(16), bytes(range(16))))
 
 
-def moved(one: Program, **places: int | tuple[int, int]) -> Program:
+def moved(source: Program, **places: int | tuple[int, int]) -> Program:
     """With values elsewhere: v3=32, or v3=(2, 32) in memory 2."""
-    (method,) = one.methods
+    (method,) = source.methods
     values = list(method.values)
     for name, place in places.items():
         memory, offset = place if isinstance(place, tuple) else (1, place)
@@ -75,11 +75,11 @@ def moved(one: Program, **places: int | tuple[int, int]) -> Program:
         assert isinstance(value, types.Tensor)
         spot = types.Allocation(memory, offset)
         values[int(name[1:])] = replace(value, allocation=spot)
-    return replace(one, methods=(replace(method, values=tuple(values)),))
+    return replace(source, methods=(replace(method, values=tuple(values)),))
 
 
-def problems(one: Program, **places: int | tuple[int, int]) -> list[str]:
-    return plan_check.problems(one, moved(one, **places), kernels.load())
+def problems(source: Program, **places: int | tuple[int, int]) -> list[str]:
+    return plan_check.problems(source, moved(source, **places), kernels.load())
 
 
 def chain() -> Program:
@@ -115,12 +115,12 @@ def test_an_output_that_lies_on_an_input_of_its_instruction() -> None:
 def test_places_outside_of_the_memory_and_unaligned() -> None:
     assert problems(chain(), v3=250) == ["forward: value 3 is outside its memory"]
     assert problems(chain(), v3=(3, 0)) != []
-    one = chain()
-    (method,) = one.methods
+    chained = chain()
+    (method,) = chained.methods
     wide = replace(method.values[3], dtype=DType.FLOAT32)  # type: ignore[type-var]
     values = (*method.values[:3], wide, *method.values[4:])
-    one = replace(one, methods=(replace(method, values=values),))
-    assert problems(one, v3=66) == ["forward: value 3 is unaligned"]
+    chained = replace(chained, methods=(replace(method, values=values),))
+    assert problems(chained, v3=66) == ["forward: value 3 is unaligned"]
 
 
 def views() -> Program:
@@ -161,7 +161,8 @@ def test_branches_exclude_each_other() -> None:
     assert problems(branches(), v1=48, v2=48) == []  # in the place that they move to
     for value in ("v1", "v2", "v3"):
         assert any(
-            "instruction 7" in one for one in problems(branches(), **{value: 64})
+            "instruction 7" in problem
+            for problem in problems(branches(), **{value: 64})
         )
 
 
@@ -169,9 +170,9 @@ def test_a_move_of_the_handle_must_be_served_too() -> None:
     # A copy leaves value 2 to be overwritten; who moves the handle still needs it.
     values: list[types.Value] = [tensor(16 * n) for n in range(6)]
     calls = [relu(0, 1), types.MoveCall(1, 2), relu(0, 3), call("add", 2, 3, 6, 4, 4)]
-    one = made([*values, types.Int(1)], calls, (4,))
-    assert problems(one, v1=80) == []
-    assert problems(one, v3=16) == [
+    moving = made([*values, types.Int(1)], calls, (4,))
+    assert problems(moving, v1=80) == []
+    assert problems(moving, v3=16) == [
         "forward, instruction 3: value 2 is not what was written for it"
     ]
 
@@ -191,19 +192,19 @@ def loop() -> Program:
 
 def test_a_loop_reads_again_what_was_written_before_it() -> None:
     assert problems(loop(), v2=128, v1=0) == []
-    assert any("instruction 1" in one for one in problems(loop(), v1=32))
+    assert any("instruction 1" in problem for problem in problems(loop(), v1=32))
     # What is written in parts keeps what it held.
-    assert any("value 3" in one for one in problems(loop(), v1=48))
-    assert any("value 3" in one for one in problems(loop(), v2=48))
+    assert any("value 3" in problem for problem in problems(loop(), v1=48))
+    assert any("value 3" in problem for problem in problems(loop(), v2=48))
 
 
 def test_state_is_there_in_the_next_run() -> None:
     # Value 1 is read before anything wrote it.
     values: list[types.Value] = [tensor(16 * n) for n in range(4)]
-    one = made(values, [relu(1, 2), relu(2, 3), relu(0, 1)], (3,))
-    assert problems(one, v2=64) == []
-    assert problems(one, v3=16) != []
-    assert any("value 1" in problem for problem in problems(one, v2=16))
+    stateful = made(values, [relu(1, 2), relu(2, 3), relu(0, 1)], (3,))
+    assert problems(stateful, v2=64) == []
+    assert problems(stateful, v3=16) != []
+    assert any("value 1" in problem for problem in problems(stateful, v2=16))
 
 
 def test_lists_and_several_outputs() -> None:
@@ -212,40 +213,45 @@ def test_lists_and_several_outputs() -> None:
         *(types.Int(16), types.Int(0), tensor(64)),
     ]
     calls = [call("split_copy", 0, 4, 5, 3, 3), call("add", 1, 2, 4, 6, 6)]
-    one = made(values, calls, (6,))
-    assert problems(one, v1=128, v2=144) == []
-    assert "value 2 is written over value 1" in str(problems(one, v2=40))
+    listing = made(values, calls, (6,))
+    assert problems(listing, v1=128, v2=144) == []
+    assert "value 2 is written over value 1" in str(problems(listing, v2=40))
 
 
 def test_delegates_may_read_and_write() -> None:
     values: list[types.Value] = [tensor(16 * n) for n in range(5)]
     calls = [relu(0, 1), types.DelegateCall(0, (1, 2)), call("add", 2, 1, 5, 3, 3)]
-    one = made([*values, types.Int(1)], calls, (3,))
-    assert problems(one, v2=80) == []
-    assert problems(one, v2=0, v3=64) == []
-    assert problems(one, v2=16) != []
+    delegated = made([*values, types.Int(1)], calls, (3,))
+    assert problems(delegated, v2=80) == []
+    assert problems(delegated, v2=0, v3=64) == []
+    assert problems(delegated, v2=16) != []
 
 
 def test_constants_are_compared_by_their_bytes() -> None:
     values: list[types.Value] = [tensor(0), replace(tensor(None), data_index=1)]
     values += [replace(tensor(None), data_index=2), tensor(16), tensor(32)]
     calls = [call("add", 0, 1, 5, 3, 3), call("add", 3, 2, 5, 4, 4)]
-    one = made([*values, types.Int(1)], calls, (4,))
+    original = made([*values, types.Int(1)], calls, (4,))
     known = kernels.load()
-    assert plan_check.problems(one, replace(one, constants=(b"",) * 3), known) != []
-    swapped = replace(one, constants=(b"", one.constants[2], one.constants[1]))
-    assert len(plan_check.problems(one, swapped, known)) == 2
+    assert (
+        plan_check.problems(original, replace(original, constants=(b"",) * 3), known)
+        != []
+    )
+    swapped = replace(
+        original, constants=(b"", original.constants[2], original.constants[1])
+    )
+    assert len(plan_check.problems(original, swapped, known)) == 2
     # A copy in planned memory, filled when the method is loaded.
-    (method,) = one.methods
+    (method,) = original.methods
     copied = replace(tensor(64), data_index=1)
     values = [*method.values[:2], copied, *method.values[3:]]
     filled = replace(
-        one,
+        original,
         methods=(replace(method, values=tuple(values)),),
-        mutable_data=((b"", one.constants[2]),),
+        mutable_data=((b"", original.constants[2]),),
     )
-    assert plan_check.problems(one, filled, known) == []
-    assert plan_check.problems(one, moved(filled, v4=64), known) != []
+    assert plan_check.problems(original, filled, known) == []
+    assert plan_check.problems(original, moved(filled, v4=64), known) != []
 
 
 def test_a_plan_of_the_program_that_destroys_a_value_may_be_repaired() -> None:
@@ -255,11 +261,11 @@ def test_a_plan_of_the_program_that_destroys_a_value_may_be_repaired() -> None:
 
 
 def test_other_instructions_are_no_other_plan() -> None:
-    one = chain()
-    (method,) = one.methods
+    original = chain()
+    (method,) = original.methods
     calls = (types.Chain(method.instructions[:3]),)
-    less = replace(one, methods=(replace(method, chains=calls),))
-    assert plan_check.problems(one, less, kernels.load()) == [
+    less = replace(original, methods=(replace(method, chains=calls),))
+    assert plan_check.problems(original, less, kernels.load()) == [
         "forward: the instructions differ"
     ]
 
@@ -268,10 +274,10 @@ def test_packing_stops_at_a_wrong_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     model = models.read(path_of("model_mlp_small"))
     right = repack.replan
 
-    def wrong(one: Method, *rest: object, check: bool = True) -> Replanned:
-        found = right(one, *rest, check=check)  # type: ignore[arg-type]
-        mutant = next(mutants(found, random.Random(1), 1))
-        return replace(found, method=mutant)
+    def wrong(method: Method, *rest: object, check: bool = True) -> Replanned:
+        replanned = right(method, *rest, check=check)  # type: ignore[arg-type]
+        mutant = next(mutants(replanned, random.Random(1), 1))
+        return replace(replanned, method=mutant)
 
     monkeypatch.setattr(repack, "replan", wrong)
     with pytest.raises(SdkError, match="the memory plan is wrong: 2 problems"):
@@ -283,28 +289,28 @@ def test_packing_stops_at_a_wrong_plan(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def mutants(plan: Replanned, chance: random.Random, most: int) -> Iterator[Method]:
     """Plans in which two storages that are alive together share some bytes."""
-    placed = [one for one in plan.placed if one.storage.size > 0]
+    placed = [place for place in plan.placed if place.storage.size > 0]
     pairs = [
-        (one, other)
-        for one in placed
+        (place, other)
+        for place in placed
         for other in placed
-        if one is not other
-        and one.memory_id == other.memory_id
-        and one.storage.points & other.storage.points
+        if place is not other
+        and place.memory_id == other.memory_id
+        and place.storage.points & other.storage.points
     ]
-    for one, other in chance.sample(pairs, min(most, len(pairs))):
-        first = max(other.offset - one.storage.size + 1, 0)
+    for shifted, other in chance.sample(pairs, min(most, len(pairs))):
+        first = max(other.offset - shifted.storage.size + 1, 0)
         first = -(-first // 16) * 16
         offset = chance.choice(range(first, other.offset + other.storage.size, 16))
         values = list(plan.method.values)
-        for value, start in one.storage.values.items():
-            found = values[value]
-            if isinstance(found, types.Tensor):
-                spot = types.Allocation(one.memory_id, offset + start)
-                values[value] = replace(found, allocation=spot)
+        for value, start in shifted.storage.values.items():
+            moved_value = values[value]
+            if isinstance(moved_value, types.Tensor):
+                spot = types.Allocation(shifted.memory_id, offset + start)
+                values[value] = replace(moved_value, allocation=spot)
         sizes = list(plan.method.planned_sizes)
-        end = offset + one.storage.size
-        sizes[one.memory_id] = max(sizes[one.memory_id], end)
+        end = offset + shifted.storage.size
+        sizes[shifted.memory_id] = max(sizes[shifted.memory_id], end)
         yield replace(plan.method, values=tuple(values), planned_sizes=tuple(sizes))
 
 
@@ -333,6 +339,6 @@ def test_every_overlap_that_does_harm_is_found(tmp_path: Path) -> None:
     assert count > 1000
     # Those of bytes that nothing reads, or that nothing but zeros are read from.
     assert len(silent) < count / 500
-    found = cases.find([tmp_path]) if silent else []
-    outcomes = testing.test(found, [boards.load("host")], jobs=1)
-    assert [one.name for one in outcomes if one.status != "passed"] == []
+    case_files = cases.find([tmp_path]) if silent else []
+    outcomes = testing.test(case_files, [boards.load("host")], jobs=1)
+    assert [outcome.name for outcome in outcomes if outcome.status != "passed"] == []

@@ -37,12 +37,16 @@ def test_every_tensor_is_drawn_once_for_each_of_its_lives(
     page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
     drawn = [given["data-tip"] for _, given in page.elements if "data-tip" in given]
     wanted = sorted(
-        (one["name"], one["type"], f"{one['bytes']:,} bytes at {one['offset']:,}")
-        for one in method["tensors"]
-        for _ in one["alive"]
-        if one["bytes"]
+        (
+            tensor["name"],
+            tensor["type"],
+            f"{tensor['bytes']:,} bytes at {tensor['offset']:,}",
+        )
+        for tensor in method["tensors"]
+        for _ in tensor["alive"]
+        if tensor["bytes"]
     )
-    assert sorted(tuple(one.split("\n")[:3]) for one in drawn) == wanted
+    assert sorted(tuple(text.split("\n")[:3]) for text in drawn) == wanted
     blocks = [given for tag, given in page.elements if tag == "rect"]
     for block in blocks:
         y, height = float(block["y"]), float(block["height"])
@@ -66,12 +70,13 @@ def test_a_row_for_each_tensor_lights_up_with_its_blocks(
 ) -> None:
     page, (method,) = Page(answer[0].read_text()), answer[1]["methods"]
     table = page.table("Tensors of planned memory 1")
-    tensors = [one for one in method["tensors"] if one["bytes"]]
+    tensors = [tensor for tensor in method["tensors"] if tensor["bytes"]]
     assert table.column("tensor") == [
-        one["name"] for one in sorted(tensors, key=lambda one: -one["bytes"])
+        tensor["name"]
+        for tensor in sorted(tensors, key=lambda tensor: -tensor["bytes"])
     ]
     assert sum(int(n.replace(",", "")) for n in table.column("bytes")) == sum(
-        one["bytes"] for one in tensors
+        tensor["bytes"] for tensor in tensors
     )
     keys = [given["data-key"] for given in table.attributes]
     assert len(set(keys)) == len(keys)
@@ -117,8 +122,8 @@ def test_a_tensor_under_the_pointer_says_what_it_is(
         tab.open(page.as_uri())
         assert tab.value("document.getElementById('tip').hidden") is True
         spot = tab.value(
-            "(() => { const one = document.querySelectorAll('rect[data-tip]')[3];"
-            " one.scrollIntoView(); const r = one.getBoundingClientRect();"
+            "(() => { const block = document.querySelectorAll('rect[data-tip]')[3];"
+            " block.scrollIntoView(); const r = block.getBoundingClientRect();"
             " return [r.x + r.width / 2, r.y + r.height / 2] })()"
         )
         tab.call("Input.dispatchMouseEvent", type="mouseMoved", x=spot[0], y=spot[1])
@@ -126,11 +131,11 @@ def test_a_tensor_under_the_pointer_says_what_it_is(
             "(() => { const t = document.getElementById('tip');"
             " return t.hidden ? '' : t.innerText })()"
         )
-        by_name = {one["name"]: one for one in facts["methods"][0]["tensors"]}
+        by_name = {tensor["name"]: tensor for tensor in facts["methods"][0]["tensors"]}
         name, kind, place, first, last = shown.split("\n")
-        one = by_name[name]
-        assert kind == one["type"]
-        assert place == f"{one['bytes']:,} bytes at {one['offset']:,}"
+        described = by_name[name]
+        assert kind == described["type"]
+        assert place == f"{described['bytes']:,} bytes at {described['offset']:,}"
         assert first.startswith("from instruction ")
         assert last.startswith("to instruction ")
         lit = tab.value("document.querySelector('tr.lit').cells[0].innerText")
@@ -164,7 +169,7 @@ def _contrast(tab: Tab) -> float:
     )
 
     def light(color: list[int]) -> float:
-        parts = [one / 255 for one in color[:3]]
+        parts = [channel / 255 for channel in color[:3]]
         linear = [
             p / 12.92 if p <= 0.04 else ((p + 0.055) / 1.055) ** 2.4 for p in parts
         ]

@@ -29,8 +29,8 @@ def outcomes(
 ) -> list[testing.Outcome]:
     settings = testing.Settings(poison=fill, passes=chosen)
     wanted = picked.parse_filter(names)
-    found = [one for one in cases.find(paths) if wanted(one.name)]
-    return testing.test(found, [HOST], jobs=1, settings=settings)
+    selected = [case for case in cases.find(paths) if wanted(case.name)]
+    return testing.test(selected, [HOST], jobs=1, settings=settings)
 
 
 @pytest.mark.slow
@@ -39,17 +39,19 @@ def outcomes(
     [pytest.param(0xA5, marks=pytest.mark.long), 0xFF],  # 0xFF is NaN
 )
 def test_every_committed_case_with_its_dead_memory_overwritten(fill: int) -> None:
-    wrong = [one for one in outcomes(programs(), fill) if one.status != "passed"]
-    assert [f"{one.again}: {one.message}" for one in wrong] == []
+    wrong = [
+        outcome for outcome in outcomes(programs(), fill) if outcome.status != "passed"
+    ]
+    assert [f"{outcome.again}: {outcome.message}" for outcome in wrong] == []
 
 
 def test_packed_by_passes_too() -> None:
     names = (
         "model_encoder_small or model_lstm_small or concat or op_cat or special_scan"
     )
-    found = outcomes(programs(), 0xFF, names, passes.DEFAULT)
-    assert [one.name for one in found if one.status != "passed"] == []
-    assert len(found) > 5
+    finished = outcomes(programs(), 0xFF, names, passes.DEFAULT)
+    assert [outcome.name for outcome in finished if outcome.status != "passed"] == []
+    assert len(finished) > 5
 
 
 @pytest.mark.parametrize("name", ["model_lenet_small", "special_cond", "special_scan"])
@@ -59,13 +61,13 @@ def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
     end = len(method.instructions)
     for at in range(end + 1):
         ranges = sorted(
-            (one.start, one.end) for one in dead if one.first <= at <= one.last
+            (gap.start, gap.end) for gap in dead if gap.first <= at <= gap.last
         )
         assert all(a[1] <= b[0] for a, b in itertools.pairwise(ranges))
         total = sum(stop - start for start, stop in ranges)
         assert total < method.planned_sizes[1]
     inputs = [method.values[index] for index in method.inputs]
-    covered = [(one.start, one.end) for one in dead if one.first <= 0 <= one.last]
+    covered = [(gap.start, gap.end) for gap in dead if gap.first <= 0 <= gap.last]
     for value in inputs:
         start = value.allocation.offset  # type: ignore[union-attr]
         assert not any(a < start + value.nbytes and start < b for a, b in covered)  # type: ignore[union-attr]
@@ -73,17 +75,17 @@ def test_every_byte_is_dead_or_in_a_storage_that_is_alive(name: str) -> None:
 
 def spoiled(case: Case, known: KernelList, where: str) -> tuple[Case, Poison]:
     """As packed(), with all memory overwritten before one instruction too."""
-    made, dead = ORIGINAL(case, known, (), HOST)
-    (method,) = made.program.methods
+    packed, dead = ORIGINAL(case, known, (), HOST)
+    (method,) = packed.program.methods
     end = len(method.instructions)
     jump = [
         index
-        for index, one in enumerate(method.instructions)
-        if isinstance(one, JumpFalseCall)
+        for index, instruction in enumerate(method.instructions)
+        if isinstance(instruction, JumpFalseCall)
     ]
     at = {"first": 0, "exit": end, "jump": jump[0] if jump else 1}[where]
     extra = Dead(1, 0, method.planned_sizes[1], at, at)
-    return made, tuple((*one, extra) for one in dead)
+    return packed, tuple((*gap, extra) for gap in dead)
 
 
 ORIGINAL = poison.packed
@@ -104,8 +106,8 @@ def test_ranges_outside_of_the_memory_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def outside(case: Case, known: KernelList, *_: object) -> tuple[Case, Poison]:
-        made, (dead,) = ORIGINAL(case, known, (), HOST)
-        return made, ((*dead, replace(dead[0], end=1 << 30)),)
+        packed, (dead,) = ORIGINAL(case, known, (), HOST)
+        return packed, ((*dead, replace(dead[0], end=1 << 30)),)
 
     monkeypatch.setattr(poison, "packed", outside)
     (outcome,) = outcomes([path_of("op_add")], 0xFF)

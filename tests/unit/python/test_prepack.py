@@ -22,9 +22,11 @@ from ember.select.selection import Selection
 SME = boards.load("qemu-a64-sme")
 
 
-def chosen(one: Model, board: Board) -> Selection:
-    methods = one.program.methods
-    return selection.choose(one.program, one.content, one.data, board, methods, "mlp")
+def chosen(source: Model, board: Board) -> Selection:
+    methods = source.program.methods
+    return selection.choose(
+        source.program, source.content, source.data, board, methods, "mlp"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +40,10 @@ def packed(mlp: Model) -> Improved:
 
 
 def test_weights_are_in_the_image_once(mlp: Model, packed: Improved) -> None:
-    before = {one.key: one.data for one in mlp.program.named_data}
-    after = {one.key: one.data for one in program.parse(packed.content).named_data}
+    before = {named.key: named.data for named in mlp.program.named_data}
+    after = {
+        named.key: named.data for named in program.parse(packed.content).named_data
+    }
     weights = {name.partition("/")[0] for name in packed.packed}
     assert len(weights) == 2
     assert set(before) - set(after) == weights
@@ -65,17 +69,17 @@ def test_weights_that_others_read_stay(mlp: Model) -> None:
     (method,) = mlp.program.methods
     plain = replace(method, name="plain")  # not selected, so nothing is known of it
     both = replace(mlp.program, methods=(method, plain))
-    one = replace(Improved.of(mlp), program=both, content=program.write(both))
-    selected = selection.choose(both, one.content, (), SME, (method,), "mlp")
-    packed = repack.with_weights_packed(one, selected)
+    shared = replace(Improved.of(mlp), program=both, content=program.write(both))
+    selected = selection.choose(both, shared.content, (), SME, (method,), "mlp")
+    packed = repack.with_weights_packed(shared, selected)
     keys = {each.key for each in packed.program.named_data}
     assert {each.key for each in mlp.program.named_data} < keys
 
 
 def test_packed_weights_of_another_size_are_not_used(packed: Improved) -> None:
     short = tuple(
-        NamedData(one.key, one.data[:-16]) if one.key in packed.packed else one
-        for one in packed.program.named_data
+        NamedData(named.key, named.data[:-16]) if named.key in packed.packed else named
+        for named in packed.program.named_data
     )
     damaged = replace(packed.program, named_data=short)
     with pytest.raises(SdkError, match="packed for another board"):
@@ -93,17 +97,19 @@ KINDS += (
 
 
 def packed_for(name: str, board: Board) -> Improved:
-    one = model.read(path_of(f"xnnpack_{name}"))
-    return repack.with_weights_packed(Improved.of(one), chosen(one, board))
+    original = model.read(path_of(f"xnnpack_{name}"))
+    return repack.with_weights_packed(Improved.of(original), chosen(original, board))
 
 
 @pytest.mark.parametrize("board", ["qemu-a64-sme", "qemu-a64-i8mm", "qemu-a64"])
 def test_what_was_packed_is_found(board: str) -> None:
     target = boards.load(board)
     packed = [packed_for(name, target) for name in KINDS]
-    assert sum(bool(one.packed) for one in packed) >= len(KINDS) // 2
-    for one in packed:
-        assert repack.with_weights_packed(one, chosen(one, target)) is one
+    assert sum(bool(network.packed) for network in packed) >= len(KINDS) // 2
+    for improved in packed:
+        assert (
+            repack.with_weights_packed(improved, chosen(improved, target)) is improved
+        )
 
 
 @pytest.mark.slow

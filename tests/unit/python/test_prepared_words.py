@@ -22,9 +22,12 @@ def with_constant_states(text):
 def test_states_are_constants_to_run(tmp_path):
     """Each kernel's run compiles with a state that it may not change, but for those
     that kernels.yaml lists."""
-    own = paths.root() / "kernels"
+    kernel_folder = paths.root() / "kernels"
     header = Path("include/ember/node.h")
-    files = {path.relative_to(own.parent): path for path in own.rglob("*.[ch]")}
+    files = {
+        path.relative_to(kernel_folder.parent): path
+        for path in kernel_folder.rglob("*.[ch]")
+    }
     for place, path in (files | {header: paths.runtime() / header}).items():
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
         text = path.read_text(encoding="utf-8")
@@ -34,9 +37,9 @@ def test_states_are_constants_to_run(tmp_path):
     words += ["-Iinclude", f"-I{paths.runtime() / 'include'}", "-I."]
     words += ["-Ikernels/models"]
     words += [
-        str(one)
-        for one in sorted(files)
-        if one.suffix == ".c" and one.parts[1] != "models"
+        str(source)
+        for source in sorted(files)
+        if source.suffix == ".c" and source.parts[1] != "models"
     ]
     done = subprocess.run(
         words, check=False, capture_output=True, text=True, cwd=tmp_path

@@ -31,23 +31,23 @@ def profiled(model: Path, name: str, *options: str) -> dict:
 def test_costs_are_sorted_and_add_up(
     data: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    found = profiled(data / "mlp.pte", "mlp.json")
+    costs = profiled(data / "mlp.pte", "mlp.json")
     for key in ("nodes", "operators"):
-        counts = [row["instructions"] for row in found[key]]
+        counts = [row["instructions"] for row in costs[key]]
         assert counts == sorted(counts, reverse=True)
-        assert sum(row["share"] for row in found[key]) == pytest.approx(1)
-    nodes, operators = found["nodes"], found["operators"]
+        assert sum(row["share"] for row in costs[key]) == pytest.approx(1)
+    nodes, operators = costs["nodes"], costs["operators"]
     assert (
         sum(row["macs"] for row in nodes) == sum(row["macs"] for row in operators) > 0
     )
     total = sum(row["instructions"] for row in nodes)
-    assert total == pytest.approx(found["execute"], rel=0.02)
+    assert total == pytest.approx(costs["execute"], rel=0.02)
     product = next(row for row in nodes if row["macs"])
     rate = product["macs"] / product["instructions"]
     assert product["macs_per_instruction"] == rate
     shown = capsys.readouterr().out
     assert "MAC/1" in shown
-    assert f"{found['execute']:,}" in shown
+    assert f"{costs['execute']:,}" in shown
 
 
 def test_bytes_count_each_tensor_once(data: Path) -> None:
@@ -63,9 +63,12 @@ def test_two_profiles_side_by_side(
     add, mlp = (profiled(data / f"{name}.pte", name) for name in ("add", "mlp"))
     capsys.readouterr()
     assert cli.main(["compare", "add", "mlp", "--json", "-"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["execute"] == [add["execute"], mlp["execute"]]
-    assert found["operators"]["aten::add.out"] == [add["nodes"][0]["instructions"], 0]
+    compared = json.loads(capsys.readouterr().out)
+    assert compared["execute"] == [add["execute"], mlp["execute"]]
+    assert compared["operators"]["aten::add.out"] == [
+        add["nodes"][0]["instructions"],
+        0,
+    ]
     assert cli.main(["compare", "add", "mlp"]) == 0
     assert "A: add on mps2-an386" in capsys.readouterr().out
     same = profile.read(Path("add"))
@@ -77,13 +80,13 @@ def test_cycles_stand_beside_instructions(
 ) -> None:
     slow = profiled(data / "mlp.pte", "slow", "--cycles", "--optimize", "size")
     fast = profiled(data / "mlp.pte", "fast", "--cycles", "--optimize", "speed")
-    for found in (slow, fast):
-        assert found["execute"] < found["execute_cycles"] < 4 * found["execute"]
-        assert found["execute_board_cycles"] == found["execute_cycles"]  # no waits
+    for costs in (slow, fast):
+        assert costs["execute"] < costs["execute_cycles"] < 4 * costs["execute"]
+        assert costs["execute_board_cycles"] == costs["execute_cycles"]  # no waits
         nodes, operators = (
-            sum(row["cycles"] for row in found[key]) for key in ("nodes", "operators")
+            sum(row["cycles"] for row in costs[key]) for key in ("nodes", "operators")
         )
-        assert nodes == operators == pytest.approx(found["execute_cycles"], rel=0.03)
+        assert nodes == operators == pytest.approx(costs["execute_cycles"], rel=0.03)
     capsys.readouterr()
     assert cli.main(["compare", "slow", "fast"]) == 0
     shown = capsys.readouterr().out
@@ -102,9 +105,9 @@ def test_ember_run_estimates_cycles(
     words = ["run", str(data / "mlp.pte"), "--board", "mps2-an386", "--cycles"]
     assert cli.main([*words, "--json", "run"]) == 0
     assert "cycles, estimated, zero wait states" in capsys.readouterr().out
-    found = json.loads(Path("run").read_text())
-    assert found["cycles"]["execute"] == found["board_cycles"]["execute"] > 0
-    assert all(node["cycles"] > 0 for node in found["nodes"] if node["executions"])
+    estimated = json.loads(Path("run").read_text())
+    assert estimated["cycles"]["execute"] == estimated["board_cycles"]["execute"] > 0
+    assert all(node["cycles"] > 0 for node in estimated["nodes"] if node["executions"])
 
 
 def test_cycles_of_a_core_without_a_model(
@@ -139,10 +142,10 @@ def table_of(columns: int, cycles: int | None = None) -> str:
         )
         for index in range(3)
     )
-    found = profile.Profile("model", "board", "instructions", 1, 2, rows, rows)
-    found = replace(found, execute_cycles=cycles, execute_board_cycles=cycles)
+    report = profile.Profile("model", "board", "instructions", 1, 2, rows, rows)
+    report = replace(report, execute_cycles=cycles, execute_board_cycles=cycles)
     console = Console(file=io.StringIO(), width=columns)
-    runs.show_profile(console, found, 10)
+    runs.show_profile(console, report, 10)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
 
@@ -152,9 +155,9 @@ def test_narrow_tables_drop_columns(columns: int) -> None:
     shown = table_of(columns)
     assert all(len(line.rstrip()) <= columns for line in shown.splitlines())
     for index in range(3):  # names are whole, and a row is a line
-        (line,) = (one for one in shown.splitlines() if f"s8_mve_{index}" in one)
+        (line,) = (row for row in shown.splitlines() if f"s8_mve_{index}" in row)
         assert "12,345,678" in line
-        (line,) = (one for one in shown.splitlines() if f"conv2d_{index} " in one)
+        (line,) = (row for row in shown.splitlines() if f"conv2d_{index} " in row)
         assert "12,345,678" in line
     named = {60: "MACs, MAC/1, bytes", 80: "bytes"}
     assert columns > 80 or f"no room for {named[columns]}" in shown

@@ -140,10 +140,10 @@ def test_alignments(segment: int, constant: int) -> None:
     assert parsed == every_kind()
     at = [data.index(bytes(range(24)))]
     at += [
-        parsed.layout.segment_base + one.offset for one in parsed.layout.segments[1:]
+        parsed.layout.segment_base + part.offset for part in parsed.layout.segments[1:]
     ]
     assert at[0] % constant == 0
-    assert all(one % segment == 0 for one in at[1:])
+    assert all(offset % segment == 0 for offset in at[1:])
 
 
 def test_inline_constants_round_trip(data: Path) -> None:
@@ -154,13 +154,13 @@ def test_inline_constants_round_trip(data: Path) -> None:
     assert parsed.layout.inline_constants
     assert not parsed.layout.has_header
     assert parsed == first
-    assert all(old.index(one) % 16 == 0 for one in first.constants[1:])
+    assert all(old.index(constant) % 16 == 0 for constant in first.constants[1:])
 
 
 def test_without_data_there_is_no_header(data: Path) -> None:
-    one = program.read(data / "add.pte")
-    assert not one.layout.has_header
-    assert program.write(one)[8:12] != b"eh00"
+    parsed = program.read(data / "add.pte")
+    assert not parsed.layout.has_header
+    assert program.write(parsed)[8:12] != b"eh00"
 
 
 def test_short_header_of_old_files(data: Path) -> None:
@@ -173,38 +173,38 @@ def test_short_header_of_old_files(data: Path) -> None:
 
 def test_header_without_segments(data: Path) -> None:
     """A base of 0 says that there is no segment data."""
-    one = program.read(data / "delegate_inline.pte")
-    inner = replace(one, named_data=(NamedData("k", b"x"),))
+    parsed = program.read(data / "delegate_inline.pte")
+    inner = replace(parsed, named_data=(NamedData("k", b"x"),))
     assert program.parse(program.write(inner)).layout.has_header
 
 
 def test_equal_data_is_stored_once() -> None:
     blob = bytes(range(256))
-    one = replace(
+    repeated = replace(
         every_kind(),
         named_data=tuple(NamedData(key, blob) for key in "abc"),
         constants=(b"", b"x" * 24, b"x" * 24),
     )
-    assert program.write(one).count(blob) == 1
-    assert program.write(one).count(b"x" * 24) == 2
-    once = program.write(one, deduplicate=True)
+    assert program.write(repeated).count(blob) == 1
+    assert program.write(repeated).count(b"x" * 24) == 2
+    once = program.write(repeated, deduplicate=True)
     assert once.count(b"x" * 24) == 1
-    assert program.parse(once).data_of(one.methods[0].values[5]) == b"x" * 24
+    assert program.parse(once).data_of(repeated.methods[0].values[5]) == b"x" * 24
 
 
 def test_conveniences(data: Path) -> None:
-    one = program.read(data / "conv.pte")
-    (forward,) = one.methods
-    assert one.method("forward") is forward
-    assert one.method("backward") is None
+    parsed = program.read(data / "conv.pte")
+    (forward,) = parsed.methods
+    assert parsed.method("forward") is forward
+    assert parsed.method("backward") is None
     (image,) = forward.input_tensors
     assert str(image) == "float32[1, 2, 5, 5] order [0, 2, 3, 1]"
     assert image.strides == (50, 1, 10, 2)
     assert (image.numel, image.nbytes, image.role) == (50, 200, "planned")
     assert "aten::convolution.out" in [name for _, name, _ in forward.kernel_calls()]
     assert forward.planned_bytes == forward.planned_sizes[1]
-    (unused,) = one.unused_constants()
-    assert len(one.constants[unused]) == 8  # num_batches_tracked
+    (unused,) = parsed.unused_constants()
+    assert len(parsed.constants[unused]) == 8  # num_batches_tracked
     call = next(c for _, name, c in forward.kernel_calls() if "convolution" in name)
     strides = forward.values[call.args[3]]
     assert isinstance(strides, IntList)
@@ -212,16 +212,18 @@ def test_conveniences(data: Path) -> None:
 
 
 def test_initial_state(data: Path) -> None:
-    one = program.read(data / "counter.pte")
-    (state,) = (t for _, t in one.methods[0].tensors if t.has_initial_state)
-    assert one.data_of(state) == b"\x00\x00\x40\x40"
+    parsed = program.read(data / "counter.pte")
+    (state,) = (t for _, t in parsed.methods[0].tensors if t.has_initial_state)
+    assert parsed.data_of(state) == b"\x00\x00\x40\x40"
 
 
 def test_stacktrace(data: Path) -> None:
     (chain,) = program.read(data / "trace.pte").methods[0].chains
     assert chain.stacktrace is not None
     assert len(chain.stacktrace) == len(chain.instructions)
-    assert any(frame.name == "forward" for one in chain.stacktrace for frame in one)
+    assert any(
+        frame.name == "forward" for frames in chain.stacktrace for frame in frames
+    )
 
 
 def broken() -> list[tuple[str, Program]]:
@@ -282,9 +284,9 @@ def broken() -> list[tuple[str, Program]]:
     ]
 
 
-@pytest.mark.parametrize(("said", "wrong"), broken(), ids=lambda one: str(one)[:24])
+@pytest.mark.parametrize(("said", "wrong"), broken(), ids=lambda value: str(value)[:24])
 def test_problems(said: str, wrong: Program) -> None:
-    assert any(said in one for one in program.problems(wrong))
+    assert any(said in problem for problem in program.problems(wrong))
 
 
 def test_all_problems_are_reported_together() -> None:

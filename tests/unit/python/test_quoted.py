@@ -136,11 +136,11 @@ def test_no_two_methods_share_a_macro(seed: int) -> None:
     pieces = ("ember_", "EMBER_", "a", "A", "?", "_1", "_2", "_3", "shared")
     numbers = random.Random(seed)
     names = {"".join(numbers.choices(pieces, k=numbers.randint(1, 3))) for _ in "." * 9}
-    made: list[Method] = [replace(method, name=name) for name in sorted(names)]
-    prefixes = regions.prefixes(made)
-    assert len(prefixes) == len(made)
+    named: list[Method] = [replace(method, name=name) for name in sorted(names)]
+    prefixes = regions.prefixes(named)
+    assert len(prefixes) == len(named)
     macros = {text.upper().removeprefix("EMBER_") for text in prefixes}
-    assert len(macros | {"SHARED"}) == len(made) + 1
+    assert len(macros | {"SHARED"}) == len(named) + 1
     assert all(re.fullmatch(r"[A-Za-z]\w*", text, re.ASCII) for text in prefixes)
 
 

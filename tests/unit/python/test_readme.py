@@ -112,14 +112,14 @@ def test_every_board_is_named() -> None:
 
 def anchors(page: Path) -> set[str]:
     """Of the titles of a page, as GitHub makes them."""
-    found: list[str] = []
+    slugs: list[str] = []
     text = BLOCK.sub("", page.read_text(encoding="utf-8"))
     for title in re.findall(r"^#+ +(.+)$", text, re.MULTILINE):
         plain = re.sub(r"\]\([^)]*\)", "", title).lower().strip()
-        found.append(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
-    counts = [(title, found[:at].count(title)) for at, title in enumerate(found)]
+        slugs.append(re.sub(r"[^\w\- ]", "", plain).replace(" ", "-"))
+    counts = [(title, slugs[:at].count(title)) for at, title in enumerate(slugs)]
     again = {f"{title}-{count}" for title, count in counts if count}
-    return {*found, *again}
+    return {*slugs, *again}
 
 
 def leads_somewhere(page: Path, target: str, anchor: str) -> bool:

@@ -84,10 +84,10 @@ def test_same_bytes_from_another_checkout(
     there = other.parent / "a cache, too"
     second = build(other, there, tmp_path / "a much longer name" / "b", board, THERE)
     for name in FILES:
-        one, two = (made / "5-firmware" / name for made in (first, second))
-        assert one.read_bytes() == two.read_bytes(), name
-    one, two = (made.parent / "sbom.json" for made in (first, second))
-    assert one.read_bytes() == two.read_bytes()
+        from_here, from_there = (out / "5-firmware" / name for out in (first, second))
+        assert from_here.read_bytes() == from_there.read_bytes(), name
+    from_here, from_there = (out.parent / "sbom.json" for out in (first, second))
+    assert from_here.read_bytes() == from_there.read_bytes()
 
 
 def wheel(checkout: Path, into: Path, epoch: str | None, umask: int) -> bytes:
@@ -96,8 +96,8 @@ def wheel(checkout: Path, into: Path, epoch: str | None, umask: int) -> bytes:
     variables = {} if epoch is None else {"SOURCE_DATE_EPOCH": epoch}
     kept = {key: text for key, text in os.environ.items() if key != "SOURCE_DATE_EPOCH"}
     subprocess.run(words, check=True, env=kept | variables, umask=umask)
-    (made,) = into.iterdir()
-    return made.read_bytes()
+    (built,) = into.iterdir()
+    return built.read_bytes()
 
 
 @pytest.mark.slow
@@ -120,9 +120,9 @@ def test_wheels_of_two_checkouts_are_the_same_bytes(tmp_path: Path) -> None:
     for path in second.rglob("*"):
         os.utime(path, (0, 1_000_000_000))
     day = "1700000000"
-    one = wheel(first, tmp_path / "1", day, 0o022)
-    assert one == wheel(second, tmp_path / "2", day, 0o077)
-    assert one != wheel(first, tmp_path / "3", "1600000000", 0o022)
+    built = wheel(first, tmp_path / "1", day, 0o022)
+    assert built == wheel(second, tmp_path / "2", day, 0o077)
+    assert built != wheel(first, tmp_path / "3", "1600000000", 0o022)
     assert wheel(first, tmp_path / "4", None, 0o022) == wheel(
         second, tmp_path / "5", None, 0o077
     )
@@ -143,7 +143,9 @@ int main(void) {
 @pytest.mark.parametrize("name", ["a", "a name with spaces", "long" * 40])
 def test_arguments_of_a_program_with_any_name(name: str, tmp_path: Path) -> None:
     (tmp_path / "echo.c").write_text(ECHO)
-    sources = [ROOT / "runtime_c/port" / one for one in ("host/host.c", "common.c")]
+    sources = [
+        ROOT / "runtime_c/port" / source for source in ("host/host.c", "common.c")
+    ]
     words = ["cc", "-std=c11", f"-I{ROOT / 'runtime_c/include'}", f"-I{ROOT}"]
     words += ["-D_GNU_SOURCE", "-o", str(tmp_path / name), str(tmp_path / "echo.c")]
     subprocess.run([*words, *map(str, sources)], check=True)

@@ -14,10 +14,15 @@ from ember.select import gaps, resolve, selection
 
 
 def choose(path: Path, board: str) -> selection.Selection:
-    one = model.read(path)
-    methods = one.program.methods
+    parsed = model.read(path)
+    methods = parsed.program.methods
     return selection.choose(
-        one.program, one.content, one.data, boards.load(board), methods, one.name
+        parsed.program,
+        parsed.content,
+        parsed.data,
+        boards.load(board),
+        methods,
+        parsed.name,
     )
 
 
@@ -56,15 +61,15 @@ def test_variants_follow_the_board(data: Path) -> None:
 def test_volatile_calls_keep_usable_candidates_only(data: Path) -> None:
     listed = kernels.load().operators["aten::addmm.out"]
     for board, sets in (("mps3-an547", ["mve"]), ("mps2-an386", ["fpu", "dsp"])):
-        found = choose(data / "dynamic.pte", board).kernels["aten::addmm.out"]
-        assert found == listed.usable(sets)
+        usable = choose(data / "dynamic.pte", board).kernels["aten::addmm.out"]
+        assert usable == listed.usable(sets)
 
 
 def rename(path: Path, names: dict[str, str], out: Path) -> Path:
     """The program with other operators."""
-    one = program.read(path)
+    parsed = program.read(path)
     methods = []
-    for method in one.methods:
+    for method in parsed.methods:
         operators = tuple(
             program.Operator(*names[op.full_name].split("."))
             if op.full_name in names
@@ -72,7 +77,7 @@ def rename(path: Path, names: dict[str, str], out: Path) -> Path:
             for op in method.operators
         )
         methods.append(replace(method, operators=operators))
-    out.write_bytes(program.write(replace(one, methods=tuple(methods))))
+    out.write_bytes(program.write(replace(parsed, methods=tuple(methods))))
     return out
 
 
@@ -88,12 +93,12 @@ def test_every_gap_at_once(data: Path, tmp_path: Path) -> None:
 
 
 def test_missing_backend(data: Path, tmp_path: Path) -> None:
-    one = program.read(data / "delegate.pte")
-    (method,) = one.methods
+    parsed = program.read(data / "delegate.pte")
+    (method,) = parsed.methods
     odd = tuple(replace(each, id="OddBackend") for each in method.delegates)
     path = tmp_path / "odd.pte"
     path.write_bytes(
-        program.write(replace(one, methods=(replace(method, delegates=odd),)))
+        program.write(replace(parsed, methods=(replace(method, delegates=odd),)))
     )
     with pytest.raises(SdkError, match=r"instruction 0: OddBackend"):
         choose(path, "host")

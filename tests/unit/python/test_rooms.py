@@ -24,12 +24,12 @@ MOST_FILES = 25
 
 
 def modules() -> dict[str, Path]:
-    found = {}
+    by_name = {}
     for path in PACKAGE.rglob("*.py"):
         parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
         if "templates" not in parts and "_data" not in parts:
-            found[".".join(part for part in parts if part != "__init__")] = path
-    return found
+            by_name[".".join(part for part in parts if part != "__init__")] = path
+    return by_name
 
 
 MODULES = modules()
@@ -49,10 +49,10 @@ def imports(path: Path) -> Iterator[str]:
         if id(node) in ignored:
             continue
         if isinstance(node, ast.Import):
-            yield from (one.name for one in node.names if one.name in MODULES)
+            yield from (alias.name for alias in node.names if alias.name in MODULES)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            for one in node.names:
-                whole = f"{node.module}.{one.name}"
+            for imported in node.names:
+                whole = f"{node.module}.{imported.name}"
                 yield whole if whole in MODULES else node.module
 
 
@@ -61,11 +61,15 @@ def _is_typing(node: ast.If) -> bool:
 
 
 def used() -> dict[str, set[str]]:
-    own = {
-        name: {one for one in imports(path) if one in MODULES and one != "ember"}
+    direct = {
+        name: {
+            module
+            for module in imports(path)
+            if module in MODULES and module != "ember"
+        }
         for name, path in MODULES.items()
     }
-    return {name: found - {name} for name, found in own.items()}
+    return {name: imported - {name} for name, imported in direct.items()}
 
 
 @pytest.fixture(scope="module", name="uses")
@@ -74,7 +78,11 @@ def _uses() -> dict[str, set[str]]:
 
 
 def test_every_room_is_known() -> None:
-    rooms = {one.name for one in PACKAGE.iterdir() if (one / "__init__.py").is_file()}
+    rooms = {
+        folder.name
+        for folder in PACKAGE.iterdir()
+        if (folder / "__init__.py").is_file()
+    }
     assert rooms == set(ROOMS)
 
 
@@ -98,7 +106,7 @@ def test_no_circles(uses: dict[str, set[str]]) -> None:
 
 def test_no_room_is_crowded() -> None:
     for folder in {path.parent for path in MODULES.values()}:
-        files = sorted(one.name for one in folder.iterdir() if one.is_file())
+        files = sorted(file.name for file in folder.iterdir() if file.is_file())
         assert len(files) <= MOST_FILES, f"{folder}: {len(files)} files"
 
 

@@ -165,8 +165,8 @@ def test_values_round_trip() -> None:
         None,
     ]
     data = inputs.to_bytes(given)
-    found, at = inputs.from_bytes(data)
-    assert found == given
+    values, at = inputs.from_bytes(data)
+    assert values == given
     assert at == len(data)
     for size in range(len(data)):
         with pytest.raises(Exception, match="outputs"):
@@ -178,11 +178,11 @@ def test_values_round_trip() -> None:
 
 def test_macs(data: Path) -> None:
     method = model.read(data / "mlp.pte").method(None)
-    found = {
+    macs = {
         index: traffic.macs_of_call(method, kernels.load(), call)
         for index, _, call in method.kernel_calls()
     }
-    products = [count for count in found.values() if count is not None]
+    products = [count for count in macs.values() if count is not None]
     weights = [
         value.numel
         for value in method.values

@@ -25,27 +25,27 @@ KERNELS = ROOT / "examples/custom_op"
 
 
 def every(components: Sequence[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for one in components:
-        yield one
-        yield from every(one.get("components", []))
+    for component in components:
+        yield component
+        yield from every(component.get("components", []))
 
 
 def names(facts: dict[str, Any], ref: str) -> list[str]:
     """The files of a component."""
-    (one,) = (one for one in facts["components"] if one["bom-ref"] == ref)
-    return [part["name"] for part in one.get("components", [])]
+    (component,) = (entry for entry in facts["components"] if entry["bom-ref"] == ref)
+    return [part["name"] for part in component.get("components", [])]
 
 
 def check(facts: dict[str, Any]) -> None:
     """What the schema asks for beyond the shape that components have."""
     assert (facts["bomFormat"], facts["specVersion"]) == ("CycloneDX", "1.6")
     listed = list(every([facts["metadata"]["component"], *facts["components"]]))
-    refs = [one["bom-ref"] for one in listed]
+    refs = [part["bom-ref"] for part in listed]
     assert len(set(refs)) == len(refs)
-    for one in facts["dependencies"]:
-        assert {one["ref"], *one.get("dependsOn", [])} <= set(refs)
-    for one in listed:
-        for item in one.get("hashes", []):
+    for dependency in facts["dependencies"]:
+        assert {dependency["ref"], *dependency.get("dependsOn", [])} <= set(refs)
+    for component in listed:
+        for item in component.get("hashes", []):
             assert item["alg"] == "SHA-256"
             assert len(bytes.fromhex(item["content"])) == 32
     assert str(ROOT) not in json.dumps(facts)
@@ -68,7 +68,7 @@ def test_a_firmware(data: Path, tmp_path: Path) -> None:
     )
     assert not any("softmax" in name for name in kernels)
     assert "runtime_c/src/flat.h" in names(facts, "library:ember core")
-    by_name = {one["name"]: one for one in every(facts["components"])}
+    by_name = {component["name"]: component for component in every(facts["components"])}
     source = by_name["runtime_c/src/flat.c"]["hashes"][0]["content"]
     content = (ROOT / "runtime_c/src/flat.c").read_bytes()
     assert source == hashlib.sha256(content).hexdigest()
@@ -109,14 +109,18 @@ def test_every_piece_has_a_source(
     facts = sbom.of_firmware(built)
     check(facts)
     assert {f"library:ember {name}" for name in libraries} <= {
-        one["bom-ref"] for one in facts["components"]
+        component["bom-ref"] for component in facts["components"]
     }
     if options.app is not None:
         assert "examples/firmware/classify.c" in names(
             facts, "library:ember application"
         )
     if board == "mps2-an386" and not options.prepared:
-        (gcc,) = (one for one in facts["components"] if one["name"] == "libgcc.a")
+        (gcc,) = (
+            component
+            for component in facts["components"]
+            if component["name"] == "libgcc.a"
+        )
         assert gcc["version"].count(".") == 2
 
 
@@ -133,7 +137,7 @@ def test_several_models(tmp_path: Path) -> None:
     built = build(models, "host", out=tmp_path / "made")
     facts = sbom.of_firmware(built)
     check(facts)
-    kinds = [one["type"] for one in facts["components"]]
+    kinds = [component["type"] for component in facts["components"]]
     assert kinds.count("machine-learning-model") == 2
 
 
@@ -162,10 +166,13 @@ def test_the_same_parts_are_the_same_document(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("SOURCE_DATE_EPOCH", raising=False)
     parts = [Component("library", "b", version="1"), Component("library", "a")]
     product = Component("firmware", "f")
-    one = cyclonedx.document(product, parts)
-    assert one == cyclonedx.document(product, reversed(parts))
-    assert one["serialNumber"] != cyclonedx.document(product, parts[1:])["serialNumber"]
-    assert "timestamp" not in one["metadata"]
+    document = cyclonedx.document(product, parts)
+    assert document == cyclonedx.document(product, reversed(parts))
+    assert (
+        document["serialNumber"]
+        != cyclonedx.document(product, parts[1:])["serialNumber"]
+    )
+    assert "timestamp" not in document["metadata"]
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "0")
     timed = cyclonedx.document(product, parts)
     assert timed["metadata"]["timestamp"] == "1970-01-01T00:00:00Z"
@@ -179,7 +186,7 @@ def test_a_moment_that_is_none(seconds: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.parametrize(
-    ("sections", "found"),
+    ("sections", "expected"),
     [
         ({".text.f"}, {"a.c"}),
         ({".text.f", ".text.g"}, {"a.c", "b.c"}),
@@ -189,7 +196,7 @@ def test_a_moment_that_is_none(seconds: str, monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_sources_by_sections(
-    sections: set[str], found: set[str], tmp_path: Path
+    sections: set[str], expected: set[str], tmp_path: Path
 ) -> None:
     objects = {}
     for name, function in (("a", "f"), ("b", "g")):
@@ -207,7 +214,7 @@ def test_sources_by_sections(
         ]
         subprocess.run(words, check=True)
         objects[tmp_path / f"{name}.o"] = Path(f"{name}.c")
-    assert {path.name for path in sbom._having(objects, sections)} == found
+    assert {path.name for path in sbom._having(objects, sections)} == expected
 
 
 # ---- the wheel -----------------------------------------------------------------------
@@ -237,10 +244,10 @@ def test_the_wheel(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
     check(facts)
-    found = {one["name"]: one for one in facts["components"]}
-    assert {"numpy", "typer", "annotated-doc"} <= set(found)  # the last by typer
-    assert not {"pyocd", "capstone", "hatchling"} & set(found)
-    assert found["numpy"]["purl"].startswith("pkg:pypi/numpy@")
+    by_name = {component["name"]: component for component in facts["components"]}
+    assert {"numpy", "typer", "annotated-doc"} <= set(by_name)  # the last by typer
+    assert not {"pyocd", "capstone", "hatchling"} & set(by_name)
+    assert by_name["numpy"]["purl"].startswith("pkg:pypi/numpy@")
 
 
 def test_a_wheel_that_the_lock_file_does_not_suit(tmp_path: Path) -> None:

@@ -94,8 +94,8 @@ def test_a_call_gets_the_arguments_of_its_operator(
             if wanted in given:
                 assert value == given[wanted]
             else:
-                found = getattr(after.values[value], "value", None)
-                assert found == earlier.lacks[wanted]
+                default = getattr(after.values[value], "value", None)
+                assert default == earlier.lacks[wanted]
                 assert value >= len(before.values)
         assert new.args[-1] == old.args[-1]
         assert len(new.args) == operator.call_arguments
@@ -179,16 +179,16 @@ def test_a_scale_beyond_int32_is_no_contradiction(
 
 
 def rows(operator: OperatorKernels) -> list[schemas.ArgumentMapping]:
-    own = library.EarlierSchema(operator.version, operator.schema, {})
-    return [schemas.mapping(operator, each) for each in (*operator.earlier, own)]
+    current = library.EarlierSchema(operator.version, operator.schema, {})
+    return [schemas.mapping(operator, each) for each in (*operator.earlier, current)]
 
 
 @pytest.mark.parametrize("op", sorted({op for op, _ in EARLIER}))
 def test_no_call_can_have_two_lists(op: str) -> None:
     """Of as many arguments, one must be of kinds that the other list does not take."""
-    for one, other in itertools.combinations(rows(KNOWN.operators[op]), 2):
-        assert len(one.kinds) != len(other.kinds) or any(
-            not set(a) & set(b) for a, b in zip(one.kinds, other.kinds, strict=True)
+    for mapping, other in itertools.combinations(rows(KNOWN.operators[op]), 2):
+        assert len(mapping.kinds) != len(other.kinds) or any(
+            not set(a) & set(b) for a, b in zip(mapping.kinds, other.kinds, strict=True)
         )
 
 

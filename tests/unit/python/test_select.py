@@ -36,7 +36,7 @@ def select(*words: object, code: int = 0) -> None:
 
 def changed(path: Path, out: Path, **names: str) -> Path:
     """The program with operators called differently."""
-    one = program.read(path)
+    parsed = program.read(path)
     methods = tuple(
         replace(
             method,
@@ -45,9 +45,9 @@ def changed(path: Path, out: Path, **names: str) -> Path:
                 for op in method.operators
             ),
         )
-        for method in one.methods
+        for method in parsed.methods
     )
-    out.write_bytes(program.write(replace(one, methods=methods)))
+    out.write_bytes(program.write(replace(parsed, methods=methods)))
     return out
 
 
@@ -57,10 +57,10 @@ def changed(path: Path, out: Path, **names: str) -> Path:
 def test_every_gap_of_every_model(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = changed(data / "add.pte", tmp_path / "one.pte", add="aten::ad")
-    two = changed(data / "choose.pte", tmp_path / "two.pte", mul="my_ops::mul3")
+    first = changed(data / "add.pte", tmp_path / "one.pte", add="aten::ad")
+    second = changed(data / "choose.pte", tmp_path / "two.pte", mul="my_ops::mul3")
     out, report = tmp_path / "out.yaml", tmp_path / "report.json"
-    select(one, two, "-o", out, "--json", report, code=1)
+    select(first, second, "-o", out, "--json", report, code=1)
     assert not out.exists()
     missing = json.loads(report.read_text())["missing"]
     assert [gap["model"] for gap in missing] == ["one", "two"]
@@ -83,53 +83,53 @@ def test_every_gap_of_every_model(
     ],
 )
 def test_remedies(data: Path, op: str, remedy: str) -> None:
-    one = model.read(data / "add.pte")
+    original = model.read(data / "add.pte")
     name, _, overload = op.partition(".")
-    (method,) = one.program.methods
+    (method,) = original.program.methods
     odd = replace(method, operators=(program.Operator(name, overload),))
     with pytest.raises(SdkError) as error:
-        choose(replace(one, program=replace(one.program, methods=(odd,))))
+        choose(replace(original, program=replace(original.program, methods=(odd,))))
     assert remedy in error.value.what
 
 
-def choose(one: model.Model, rules: Rules | None = None) -> selection.Selection:
-    content = program.write(one.program)
-    methods = one.program.methods
+def choose(parsed: model.Model, rules: Rules | None = None) -> selection.Selection:
+    content = program.write(parsed.program)
+    methods = parsed.program.methods
     host = boards.load("host")
     return selection.choose(
-        one.program, content, one.data, host, methods, one.name, rules
+        parsed.program, content, parsed.data, host, methods, parsed.name, rules
     )
 
 
-def retyped(one: model.Model, dtype: DType) -> model.Model:
-    (method,) = one.program.methods
+def retyped(parsed: model.Model, dtype: DType) -> model.Model:
+    (method,) = parsed.program.methods
     values = tuple(
         replace(value, dtype=dtype) if isinstance(value, program.Tensor) else value
         for value in method.values
     )
-    made = replace(one.program, methods=(replace(method, values=values),))
-    return replace(one, program=made)
+    edited = replace(parsed.program, methods=(replace(method, values=values),))
+    return replace(parsed, program=edited)
 
 
 def test_a_refused_dtype_says_what_kernels_take(data: Path) -> None:
-    one = retyped(model.read(path_of("op_leaky_relu")), DType.INT32)
+    integers = retyped(model.read(path_of("op_leaky_relu")), DType.INT32)
     with pytest.raises(SdkError) as error:
-        choose(one)
+        choose(integers)
     assert "convert int32 to float32: its kernels take float32" in error.value.what
 
 
 def test_names_of_a_hostile_program_are_made_safe(data: Path) -> None:
-    one = model.read(data / "add.pte")
-    (method,) = one.program.methods
+    original = model.read(data / "add.pte")
+    (method,) = original.program.methods
     odd = replace(method, operators=(program.Operator("my::\x1b[2J\nop", "out"),))
     with pytest.raises(SdkError) as error:
-        choose(replace(one, program=replace(one.program, methods=(odd,))))
+        choose(replace(original, program=replace(original.program, methods=(odd,))))
     assert "my::\ufffd[2J\ufffdop.out" in error.value.what
 
 
 def test_shapes_that_contradict_each_other(data: Path) -> None:
-    one = model.read(data / "add.pte")
-    (method,) = one.program.methods
+    original = model.read(data / "add.pte")
+    (method,) = original.program.methods
     (index,) = method.outputs
     out = method.values[index]
     assert isinstance(out, program.Tensor)
@@ -137,7 +137,7 @@ def test_shapes_that_contradict_each_other(data: Path) -> None:
     values[index] = replace(out, sizes=(6, 1))
     odd = replace(method, values=tuple(values))
     with pytest.raises(SdkError, match="contradicts itself: export"):
-        choose(replace(one, program=replace(one.program, methods=(odd,))))
+        choose(replace(original, program=replace(original.program, methods=(odd,))))
 
 
 def bytes_of(*sizes: int) -> np.ndarray:
@@ -224,8 +224,8 @@ def test_nothing_is_written_for_a_model_with_gaps(data: Path, tmp_path: Path) ->
 
 @pytest.mark.parametrize("count", [2, 4])  # four: all but the return value
 def test_a_call_that_its_schema_does_not_allow(data: Path, count: int) -> None:
-    one = model.read(data / "add.pte")
-    (method,) = one.program.methods
+    original = model.read(data / "add.pte")
+    (method,) = original.program.methods
     call = method.instructions[0]
     assert isinstance(call, program.KernelCall)
     short = replace(call, args=call.args[:count])
@@ -234,7 +234,7 @@ def test_a_call_that_its_schema_does_not_allow(data: Path, count: int) -> None:
     with pytest.raises(
         SdkError, match=f"the call has {count} arguments, its kernels take 5"
     ):
-        choose(replace(one, program=replace(one.program, methods=(odd,))))
+        choose(replace(original, program=replace(original.program, methods=(odd,))))
 
 
 # ---- the choice --------------------------------------------------------------------
@@ -250,36 +250,36 @@ def test_explained(data: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_pin_of_an_operator(data: Path) -> None:
-    one = model.read(data / "add.pte")
-    assert choose(one).kernels == {"aten::add.out": ("add_f32",)}
-    pinned = choose(one, Rules(pins={"aten::add.out": "add"}))
+    parsed = model.read(data / "add.pte")
+    assert choose(parsed).kernels == {"aten::add.out": ("add_f32",)}
+    pinned = choose(parsed, Rules(pins={"aten::add.out": "add"}))
     assert pinned.kernels == {"aten::add.out": ("add",)}
     with pytest.raises(
         SdkError, match="pinned to mul, which is not one of its kernels"
     ):
-        choose(one, Rules(pins={"aten::add.out": "mul"}))
+        choose(parsed, Rules(pins={"aten::add.out": "mul"}))
     with pytest.raises(SdkError, match="which Ember does not have") as error:
-        choose(one, Rules(pins={"aten::ad.out": "add"}))
+        choose(parsed, Rules(pins={"aten::ad.out": "add"}))
     assert error.value.hint == "did you mean aten::add.out?"
 
 
 def test_pin_of_a_call(data: Path) -> None:
-    one = model.read(GRU)
-    (needs,) = choose(one).needs
-    names = selection.call_names(one.program.methods[0])
+    gru = model.read(GRU)
+    (needs,) = choose(gru).needs
+    names = selection.call_names(gru.program.methods[0])
     adds = [call for call in needs.calls if names[call.instruction] == "aten::add.out"]
     broadcast = next(call for call in adds if call.kernel == "add_f32_broadcast")
-    place = (one.name, "forward", broadcast.instruction)
-    same = choose(one, Rules(calls={place: "add_f32_broadcast"}))
-    assert same.kernels == choose(one).kernels
+    place = (gru.name, "forward", broadcast.instruction)
+    same = choose(gru, Rules(calls={place: "add_f32_broadcast"}))
+    assert same.kernels == choose(gru).kernels
     with pytest.raises(
         SdkError, match="the pins of model_gru_small contradict each other"
     ):
-        choose(one, Rules(calls={place: "add"}))
+        choose(gru, Rules(calls={place: "add"}))
     with pytest.raises(SdkError, match="does not accept it"):
-        choose(one, Rules(calls={place: "add_f32"}))
+        choose(gru, Rules(calls={place: "add_f32"}))
     with pytest.raises(SdkError, match="is pinned, but is not a kernel call"):
-        choose(one, Rules(calls={(one.name, "forward", 9999): "add"}))
+        choose(gru, Rules(calls={(gru.name, "forward", 9999): "add"}))
     alone = model.read(data / "add.pte")
     (call,) = choose(alone, Rules(calls={("add", "forward", 0): "add"})).needs[0].calls
     assert call.kernel == "add"
@@ -369,7 +369,7 @@ def test_inspect_shows_gaps(
 
 
 def test_op_info_names_the_backends_of_a_program() -> None:
-    one = committed.program_of("xnnpack_mlp")
-    info = opinfo.of_program(one, "mlp")
+    mlp = committed.program_of("xnnpack_mlp")
+    info = opinfo.of_program(mlp, "mlp")
     assert info.backends == {"XnnpackBackend"}
     assert (info | opinfo.OpInfo()).backends == info.backends

@@ -18,10 +18,10 @@ CASES = [Found(f"case{index}", Path(f"case{index}")) for index in range(23)]
 
 @pytest.mark.parametrize("parts", [1, 2, 8, 23, 40])
 def test_every_case_is_in_one_part(parts: int) -> None:
-    found = [picked.part_of(CASES, part + 1, parts, {}) for part in range(parts)]
-    names = [case.name for each in found for case in each]
+    shares = [picked.part_of(CASES, part + 1, parts, {}) for part in range(parts)]
+    names = [case.name for each in shares for case in each]
     assert sorted(names) == sorted(case.name for case in CASES)
-    assert max(map(len, found)) - min(map(len, found)) <= 1
+    assert max(map(len, shares)) - min(map(len, shares)) <= 1
 
 
 def test_parts_take_the_same_time() -> None:
@@ -65,8 +65,8 @@ def test_reports_of_parts_are_one_report(
     for part in ("1/2", "2/2"):
         more = ["--shard", part, "--durations", "all.json", "--junit", "part.xml"]
         assert cli.main([*words, *more]) == 0
-        found = ET.parse("part.xml").iter("testcase")
-        names += [one.attrib["name"] for one in found]
+        elements = ET.parse("part.xml").iter("testcase")
+        names += [element.attrib["name"] for element in elements]
     every = json.loads(Path("all.json").read_text())["cases"]
     assert sorted(names) == sorted(case["name"] for case in every)
 

@@ -292,8 +292,8 @@ def test_what_a_signed_model_says(key: Path, data: Path, tmp_path: Path) -> None
 def test_the_same_bytes_each_time(key: Path, data: Path) -> None:
     """RFC 8032 needs no random numbers."""
     program, private = (data / "add.pte").read_bytes(), signing.read_key(key)
-    one = signing.sign(program, [b"x"], private, 1, "p")
-    assert one == signing.sign(program, [b"x"], private, 1, "p")
+    signed = signing.sign(program, [b"x"], private, 1, "p")
+    assert signed == signing.sign(program, [b"x"], private, 1, "p")
 
 
 def test_beside_the_program(

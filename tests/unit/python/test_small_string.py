@@ -17,12 +17,12 @@ ROOM = 96  # bytes of a buffer: guards around what is written
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    made = tmp_path_factory.mktemp("string") / "libstring.so"
+    library_path = tmp_path_factory.mktemp("string") / "libstring.so"
     source = paths.runtime() / "libc" / "small_string.c"
     flags = ["-std=c11", "-Os", "-fno-builtin", "-fno-tree-loop-distribute-patterns"]
     flags += ["-fPIC", "-shared", "-Wl,-Bsymbolic"]
-    subprocess.run(["cc", *flags, source, "-o", made], check=True)
-    return ctypes.CDLL(str(made))
+    subprocess.run(["cc", *flags, source, "-o", library_path], check=True)
+    return ctypes.CDLL(str(library_path))
 
 
 class Buffer:
@@ -68,20 +68,20 @@ def test_copies(library, name):
 
 @pytest.mark.parametrize("name", ["memmove", "__aeabi_memmove", "__aeabi_memmove8"])
 def test_moves_within_a_buffer(library, name):
-    one = Buffer()
+    buffer = Buffer()
     for at, start, size in product(range(20), range(20), SIZES):
-        one.fill(SOURCE)
-        call(library, name, one.address + at, one.address + start, size)
+        buffer.fill(SOURCE)
+        call(library, name, buffer.address + at, buffer.address + start, size)
         want = SOURCE[:at] + SOURCE[start : start + size] + SOURCE[at + size :]
-        assert one.content() == want, (at, start, size)
+        assert buffer.content() == want, (at, start, size)
 
 
 @pytest.mark.parametrize("name", ["memset", "__aeabi_memset", "__aeabi_memclr"])
 def test_fills(library, name):
-    one = Buffer()
+    buffer = Buffer()
     for at, size, value in product(ALIGNMENTS, SIZES, (0, 0x5A, -2, 0x1234)):
-        one.fill(SOURCE)
-        to = one.address + at
+        buffer.fill(SOURCE)
+        to = buffer.address + at
         if name == "memset":
             assert call(library, name, to, value, size) == to
         elif name == "__aeabi_memset":
@@ -90,12 +90,12 @@ def test_fills(library, name):
             call(library, name, to, size)
         byte = 0 if name == "__aeabi_memclr" else value & 0xFF
         want = SOURCE[:at] + bytes([byte]) * size + SOURCE[at + size :]
-        assert one.content() == want, (at, size, value)
+        assert buffer.content() == want, (at, size, value)
 
 
 def test_compares(library):
-    one, other = Buffer(), Buffer()
-    one.fill(SOURCE)
+    buffer, other = Buffer(), Buffer()
+    buffer.fill(SOURCE)
     library.memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
     for at, start, size in product(ALIGNMENTS, ALIGNMENTS, SIZES):
         same = BEFORE[:start] + SOURCE[at : at + size] + bytes(ROOM)
@@ -107,7 +107,7 @@ def test_compares(library):
                 data[start + wrong] = byte
                 other.fill(bytes(data))
                 a, b = SOURCE[at : at + size], bytes(data[start : start + size])
-                got = library.memcmp(one.address + at, other.address + start, size)
+                got = library.memcmp(buffer.address + at, other.address + start, size)
                 assert (got > 0) - (got < 0) == (a > b) - (a < b), (at, start, size)
 
 

@@ -16,9 +16,9 @@ from ember.plan.offsets.spread import Assignment, Item, spread
 
 PROBLEMS = json.loads((Path(__file__).parent / "data" / "placement.json").read_text())
 PAIRS = [
-    pytest.param(one, int(capacity), best, id=f"{one['model']}-{capacity}")
-    for one in PROBLEMS
-    for capacity, best in one["optima"].items()
+    pytest.param(problem, int(capacity), best, id=f"{problem['model']}-{capacity}")
+    for problem in PROBLEMS
+    for capacity, best in problem["optima"].items()
 ]
 LARGE = 1 << 40
 
@@ -27,14 +27,14 @@ def alive(size: int, first: int, last: int) -> Buffer:
     return Buffer(size, frozenset(range(first, last + 1)))
 
 
-def check(items: list[Item], capacities: list[int], found: Assignment) -> None:
+def check(items: list[Item], capacities: list[int], assignment: Assignment) -> None:
     """Every memory holds what is in it, without overlap, and takes no other item."""
     for memory, capacity in enumerate(capacities):
-        inside = [n for n, where in enumerate(found.where) if where == memory]
+        inside = [n for n, where in enumerate(assignment.where) if where == memory]
         blocks = sum(items[n].buffer.size for n in inside if items[n].is_block)
         packed = [n for n in inside if not items[n].is_block]
         buffers = [items[n].buffer for n in packed]
-        places = [found.offsets[n] for n in packed]
+        places = [assignment.offsets[n] for n in packed]
         assert offsets.overlap(buffers, places) is None
         ends = [o + b.size for o, b in zip(places, buffers, strict=True)]
         assert max(ends, default=0) + blocks <= capacity
@@ -45,8 +45,8 @@ def fast_and_slow(rows: list[list[int]]) -> list[Item]:
     return [Item(alive(size, a, b), (0, total)) for size, a, b, total in rows]
 
 
-def kept(rows: list[list[int]], found: Assignment) -> int:
-    return sum(row[3] for row, m in zip(rows, found.where, strict=True) if m == 0)
+def kept(rows: list[list[int]], assignment: Assignment) -> int:
+    return sum(row[3] for row, m in zip(rows, assignment.where, strict=True) if m == 0)
 
 
 def test_there_are_enough_pairs_to_believe_it() -> None:
@@ -62,16 +62,16 @@ def test_close_to_the_proved_optimum(
     rows = problem["buffers"]
     items = fast_and_slow(rows)
     with pace.within(1.0):
-        found = spread(items, [capacity, LARGE])
-    check(items, [capacity, LARGE], found)
-    assert 0.98 * best <= kept(rows, found) <= best
+        assignment = spread(items, [capacity, LARGE])
+    check(items, [capacity, LARGE], assignment)
+    assert 0.98 * best <= kept(rows, assignment) <= best
 
 
 def by_size(rows: list[list[int]], capacity: int) -> int:
     """Traffic that taking the largest first keeps, as banked planners do."""
     chosen: list[list[int]] = []
     for row in sorted(rows, key=lambda row: -row[0]):
-        buffers = [alive(*one[:3]) for one in (*chosen, row)]
+        buffers = [alive(*entry[:3]) for entry in (*chosen, row)]
         if offsets.place(buffers, capacity, 10_000).height <= capacity:
             chosen.append(row)
     return sum(row[3] for row in chosen)
@@ -82,8 +82,8 @@ def test_no_worse_than_the_largest_first(
     problem: dict[str, Any], capacity: int, best: int
 ) -> None:
     rows = problem["buffers"]
-    found = spread(fast_and_slow(rows), [capacity, LARGE])
-    assert kept(rows, found) >= by_size(rows, capacity)
+    assignment = spread(fast_and_slow(rows), [capacity, LARGE])
+    assert kept(rows, assignment) >= by_size(rows, capacity)
 
 
 @pytest.mark.parametrize("seed", range(10))
@@ -101,10 +101,10 @@ def test_three_memories_hold_what_they_are_given(seed: int) -> None:
             costs[numbers.randrange(3)] = None
         items.append(Item(buffer, tuple(costs), alone))
     capacities = [3008, 8000, 60_000]
-    found = spread(items, capacities)
-    check(items, capacities, found)
-    assert None not in found.where
-    assert found == spread(items, capacities)
+    assignment = spread(items, capacities)
+    check(items, capacities, assignment)
+    assert None not in assignment.where
+    assert assignment == spread(items, capacities)
 
 
 def test_what_has_no_room_is_told() -> None:
@@ -117,9 +117,9 @@ def test_gaps_between_buffers_count() -> None:
     items = [
         Item(Buffer(16, frozenset({n, (n + 1) % 5})), (0, 10 + n)) for n in range(5)
     ]
-    found = spread(items, [32, LARGE])
-    check(items, [32, LARGE], found)
-    assert found.where == (1, 0, 0, 0, 0)
+    assignment = spread(items, [32, LARGE])
+    check(items, [32, LARGE], assignment)
+    assert assignment.where == (1, 0, 0, 0, 0)
 
 
 def test_empty_ones_lie_anywhere() -> None:
@@ -137,6 +137,6 @@ def test_the_optima_are_those_of_a_solver() -> None:
     assert spec.loader is not None
     tool = util.module_from_spec(spec)
     spec.loader.exec_module(tool)
-    for one in PROBLEMS[:8]:
-        for capacity, best in one["optima"].items():
-            assert tool.optimum(one["buffers"], int(capacity)) == best
+    for graph in PROBLEMS[:8]:
+        for capacity, best in graph["optima"].items():
+            assert tool.optimum(graph["buffers"], int(capacity)) == best

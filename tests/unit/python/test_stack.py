@@ -70,33 +70,33 @@ def compiled(folder: Path, core: str, source: str | Path, *words: str) -> Path:
     if isinstance(source, str):
         (folder / "source.c").write_text(source)
         source = folder / "source.c"
-    made = folder / f"{source.stem}.o"
-    command = [*CORES[core], *FLAGS, "-Os", *words, "-c", source, "-o", made]
+    object_file = folder / f"{source.stem}.o"
+    command = [*CORES[core], *FLAGS, "-Os", *words, "-c", source, "-o", object_file]
     subprocess.run(command, check=True, capture_output=True, cwd=folder)
-    return made
+    return object_file
 
 
-def recorded(made: Path) -> dict[str, int]:
+def recorded(object_file: Path) -> dict[str, int]:
     """The compiler's own records of frames of a fixed size."""
-    found = {}
-    for line in made.with_suffix(".su").read_text().splitlines():
+    by_name = {}
+    for line in object_file.with_suffix(".su").read_text().splitlines():
         place, size, kind = line.split("\t")
         if kind == "static":
-            found[place.rsplit(":", 1)[-1]] = int(size)
-    return found
+            by_name[place.rsplit(":", 1)[-1]] = int(size)
+    return by_name
 
 
-def frames(made: Path) -> dict[str, int]:
-    one = elf.read_object(made)
-    kind = machine(one.file.machine)
+def frames(object_file: Path) -> dict[str, int]:
+    parsed = elf.read_object(object_file)
+    kind = machine(parsed.file.machine)
     assert kind is not None
-    members = Members([made], [], "none", gnu=True)
+    members = Members([object_file], [], "none", gnu=True)
     members._defined = _Everything(members)
     code = CodeObjects(members, kind)
-    found = {}
+    depths = {}
     for (section, offset), name in members.objects[0].functions.items():
-        found[name] = code.frame(Place(members.objects[0], section, offset)).depths[""]
-    return found
+        depths[name] = code.frame(Place(members.objects[0], section, offset)).depths[""]
+    return depths
 
 
 def is_same(core: str, frame: int, compilers: int) -> bool:
@@ -108,8 +108,8 @@ class _Everything(dict):
 
     def __init__(self, members: Members) -> None:
         super().__init__()
-        one = members.objects[0]
-        self.any = next((one, s) for s in one.symbols if s.name in one.defined)
+        member = members.objects[0]
+        self.any = next((member, s) for s in member.symbols if s.name in member.defined)
 
     def get(self, name: str, default: object = None) -> object:
         return super().get(name, self.any)
@@ -120,12 +120,12 @@ class _Everything(dict):
 def test_frames_are_those_of_the_compiler(
     tmp_path: Path, core: str, option: str
 ) -> None:
-    made = compiled(tmp_path, core, FRAMES, option)
-    expected = recorded(made)
-    found = frames(made)
+    object_file = compiled(tmp_path, core, FRAMES, option)
+    expected = recorded(object_file)
+    computed = frames(object_file)
     assert len(expected) == 7
-    assert found.keys() == expected.keys()
-    assert all(is_same(core, found[name], size) for name, size in expected.items())
+    assert computed.keys() == expected.keys()
+    assert all(is_same(core, computed[name], size) for name, size in expected.items())
 
 
 SOURCES = [
@@ -153,14 +153,14 @@ def test_frames_of_the_runtime_are_those_of_the_compiler(
     words += ["-isystem", libc, "-DEMBER_ERROR_STRINGS=0"]
     compared = 0
     for name in SOURCES:
-        made = compiled(tmp_path, core, root / name, *words)
-        found = frames(made)
-        for function, size in recorded(made).items():
+        object_file = compiled(tmp_path, core, root / name, *words)
+        computed = frames(object_file)
+        for function, size in recorded(object_file).items():
             same = [
-                n for n in found if n.partition(".")[0] == function.partition(".")[0]
+                n for n in computed if n.partition(".")[0] == function.partition(".")[0]
             ]
             if same == [function]:
-                assert is_same(core, found[function], size), function
+                assert is_same(core, computed[function], size), function
                 compared += 1
     assert compared > 100
 
@@ -172,8 +172,8 @@ KEEP = "#define KEEP __attribute__((noinline))\n"
 
 
 def bound(folder: Path, source: str, core: str = "m4", entry: str = "entry") -> Bound:
-    made = compiled(folder, core, source)
-    graph = CallGraph(Members([made], [], entry, gnu=True))
+    object_file = compiled(folder, core, source)
+    graph = CallGraph(Members([object_file], [], entry, gnu=True))
     return graph.bound([], 0, "")
 
 
@@ -183,7 +183,7 @@ def sizes(folder: Path, names: Sequence[str]) -> int:
 
 
 def test_the_deepest_path(tmp_path: Path) -> None:
-    found = bound(
+    limit = bound(
         tmp_path,
         KEEP
         + """
@@ -194,12 +194,12 @@ def test_the_deepest_path(tmp_path: Path) -> None:
         int entry(void) { volatile char b[4]; return deep(b) + wide(b); }
         """,
     )
-    assert [link.function for link in found.path] == ["entry", "deep", "leaf"]
-    assert found.bytes == sizes(tmp_path, ["entry", "deep", "leaf"])
+    assert [link.function for link in limit.path] == ["entry", "deep", "leaf"]
+    assert limit.bytes == sizes(tmp_path, ["entry", "deep", "leaf"])
 
 
 def test_calls_by_pointer_reach_what_has_its_address_taken(tmp_path: Path) -> None:
-    found = bound(
+    limit = bound(
         tmp_path,
         """
         int one(int a) { volatile char b[200]; b[a] = 1; return b[2]; }
@@ -209,7 +209,7 @@ def test_calls_by_pointer_reach_what_has_its_address_taken(tmp_path: Path) -> No
         int entry(int a) { return table[a](a) + 1; }
         """,
     )
-    assert [link.function for link in found.path] == ["entry", "two"]
+    assert [link.function for link in limit.path] == ["entry", "two"]
 
 
 def test_a_cycle_is_named(tmp_path: Path) -> None:
@@ -265,7 +265,7 @@ def test_a_function_that_is_missing_is_named(tmp_path: Path) -> None:
 
 
 def test_what_follows_a_call_without_return_is_not_walked(tmp_path: Path) -> None:
-    found = bound(
+    limit = bound(
         tmp_path,
         KEEP
         + """
@@ -274,7 +274,7 @@ def test_what_follows_a_call_without_return_is_not_walked(tmp_path: Path) -> Non
         int entry(int a) { return check(a) + check(a + 1); }
         """,
     )
-    assert found.bytes == sizes(tmp_path, ["entry", "check", "stop"])
+    assert limit.bytes == sizes(tmp_path, ["entry", "check", "stop"])
 
 
 def test_another_stack_must_be_large_enough(tmp_path: Path) -> None:
@@ -285,17 +285,17 @@ def test_another_stack_must_be_large_enough(tmp_path: Path) -> None:
             __asm volatile("ldr r1, =other + %c0\\n mov sp, r1\\n b handle\\n .ltorg"
                            : : "i"(sizeof other)); }
         """
-    found = bound(tmp_path, source.replace("SIZE", "160"))
-    assert found.bytes == 0
-    assert found.others == {"other": (sizes(tmp_path, ["handle"]), 160)}
+    limit = bound(tmp_path, source.replace("SIZE", "160"))
+    assert limit.bytes == 0
+    assert limit.others == {"other": (sizes(tmp_path, ["handle"]), 160)}
     with pytest.raises(StackError, match="'other' has 96 bytes, but its handlers need"):
         bound(tmp_path, source.replace("SIZE", "96"))
 
 
 def test_a_switch_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
-    made = compiled(tmp_path, "m0", FRAMES, "-fjump-tables")
+    object_file = compiled(tmp_path, "m0", FRAMES, "-fjump-tables")
     with pytest.raises(UnknownStackError, match="through a table"):
-        frames(made)
+        frames(object_file)
 
 
 IN_CODE = " adr r2, 3f\\n ldr.w pc, [r2, r0, lsl #2]\\n .p2align 2\\n"
@@ -315,8 +315,8 @@ def test_a_table_of_addresses_is_followed(core: str, jump: str, tmp_path: Path) 
                 ".ltorg\\n .section .rodata\\n .p2align 2\\n"
                 "places: .word one, two\\n .previous"); }
         """
-    found = bound(tmp_path, KEEP + source.replace("JUMP", jump), core)
-    assert found.bytes == 8 + 24 + sizes(tmp_path, ["deep"])
+    limit = bound(tmp_path, KEEP + source.replace("JUMP", jump), core)
+    assert limit.bytes == 8 + 24 + sizes(tmp_path, ["deep"])
 
 
 def test_a_return_by_another_register(tmp_path: Path) -> None:
@@ -330,15 +330,15 @@ def test_a_return_by_another_register(tmp_path: Path) -> None:
         KEEP int wide(int a) { volatile char b[90]; b[a] = 1; return shallow(a); }
         int entry(int a) { return wide(a) + chosen(a); }
         """
-    found = bound(tmp_path, KEEP + source, "m0")
+    limit = bound(tmp_path, KEEP + source, "m0")
     deepest = max(sizes(tmp_path, ["wide"]) + 8, sizes(tmp_path, ["deep"]))
-    assert found.bytes == sizes(tmp_path, ["entry"]) + deepest
+    assert limit.bytes == sizes(tmp_path, ["entry"]) + deepest
 
 
 def test_walking_stops_at_what_it_does_not_know(tmp_path: Path) -> None:
-    made = compiled(tmp_path, "m4", KEEP + UNKNOWN["assembly that sets sp"])
+    object_file = compiled(tmp_path, "m4", KEEP + UNKNOWN["assembly that sets sp"])
     with pytest.raises(UnknownStackError, match=re.escape("stack pointer")):
-        frames(made)
+        frames(object_file)
 
 
 # ---- vectors -------------------------------------------------------------------------
@@ -355,9 +355,9 @@ def checked(folder: Path, write: str, table_at: int) -> None:
     """As the vectors of a firmware whose library has a function that writes so."""
     library = "void set(volatile unsigned *at) { *at = 0x20000000; }\n"
     (folder / "set.c").write_text(f"{library}int boot(void) {{ {write} return 1; }}\n")
-    made = compiled(folder, "m4", folder / "set.c", "-fno-inline", "-fno-ipa-cp")
+    object_file = compiled(folder, "m4", folder / "set.c", "-fno-inline", "-fno-ipa-cp")
     archive = folder / "libvendor.a"
-    subprocess.run(["arm-none-eabi-ar", "qcs", archive, made], check=True)
+    subprocess.run(["arm-none-eabi-ar", "qcs", archive, object_file], check=True)
     main = compiled(folder, "m4", "int boot(void); int entry(void) { return boot(); }")
     graph = CallGraph(Members([main], [archive], "entry", gnu=True))
     vectors = Vectors(graph, Interrupts(), 36)

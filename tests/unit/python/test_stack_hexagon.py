@@ -39,16 +39,16 @@ pytestmark = pytest.mark.skipif(
 
 def assembled(folder: Path, source: str) -> Path:
     (folder / "source.s").write_text(source)
-    made = folder / "source.o"
-    subprocess.run([*CLANG, "-c", folder / "source.s", "-o", made], check=True)
-    return made
+    object_file = folder / "source.o"
+    subprocess.run([*CLANG, "-c", folder / "source.s", "-o", object_file], check=True)
+    return object_file
 
 
 def disassembled(folder: Path, words: Sequence[int]) -> Iterator[tuple[int, str]]:
     """Words that are packets, and what they say."""
     lines = [f".word {word:#x}\n" for word in words]
-    made = assembled(folder, ".text\n" + "".join(lines))
-    words_of = [*DISASSEMBLE, made]
+    object_file = assembled(folder, ".text\n" + "".join(lines))
+    words_of = [*DISASSEMBLE, object_file]
     told = subprocess.run(words_of, check=True, capture_output=True, text=True)
     for line in told.stdout.splitlines():
         parts = re.match(r"\s*([0-9a-f]+):\s(.*)", line)
@@ -83,14 +83,14 @@ def registers(text: str, word: int) -> set[int]:
 
 
 def ways(text: str) -> list[tuple[str, bool]]:
-    found: list[tuple[str, bool]] = []
+    ends: list[tuple[str, bool]] = []
     for instruction, sometimes in instructions(text):
         first = re.match(r"(jumpr|jump|callr|call|.*dealloc_return)\b", instruction)
         if first:
             kind = first[1]
             returns = kind.endswith("_return") or instruction.endswith("r31")
-            found.append(("return" if returns else kind, sometimes))
-    return sorted(found)
+            ends.append(("return" if returns else kind, sometimes))
+    return sorted(ends)
 
 
 def decoded_ways(step: Decoded) -> list[tuple[str, bool]]:
@@ -140,8 +140,10 @@ leaf:
 def deepest(folder: Path, body: str) -> dict[str, int]:
     head = ' .section .text.entry,"ax",@progbits\n .globl entry\n'
     source = head + f" .type entry,@function\nentry:\n{body}\n"
-    made = assembled(folder, source + ' .section .text.leaf,"ax",@progbits' + LEAF)
-    graph = CallGraph(Members([made], [], "entry", gnu=False))
+    object_file = assembled(
+        folder, source + ' .section .text.leaf,"ax",@progbits' + LEAF
+    )
+    graph = CallGraph(Members([object_file], [], "entry", gnu=False))
     return {step.function: step.bytes for step in graph.bound([], 0, "").path}
 
 

@@ -18,16 +18,16 @@ KEEP = "#define KEEP __attribute__((noinline, noipa))\n"
 
 
 def compiled(source: Path) -> Path:
-    made = source.with_suffix(".o")
-    words = ["-Os", "-ffunction-sections", "-c", source, "-o", made]
+    object_file = source.with_suffix(".o")
+    words = ["-Os", "-ffunction-sections", "-c", source, "-o", object_file]
     subprocess.run([*GCC, *words], check=True)
-    return made
+    return object_file
 
 
 def two_steps(tmp_path: Path) -> tuple[CallGraph, Path]:
     """Firmware of two objects work.o of one archive, each with a function `step` of
     its own."""
-    made = []
+    object_files = []
     for name, size in (("first", 40), ("second", 90)):
         folder = tmp_path / name
         folder.mkdir()
@@ -37,7 +37,7 @@ def two_steps(tmp_path: Path) -> tuple[CallGraph, Path]:
         int {name}(volatile char *p) {{ return step(p) + 1; }}
         """
         (folder / "work.c").write_text(KEEP + text)
-        made.append(compiled(folder / "work.c"))
+        object_files.append(compiled(folder / "work.c"))
     entry = """
     int first(char *p), second(char *p);
     int entry(char *p) { return second(p) + first(p); }
@@ -45,7 +45,7 @@ def two_steps(tmp_path: Path) -> tuple[CallGraph, Path]:
     (tmp_path / "main.c").write_text(entry)
     main, archive = compiled(tmp_path / "main.c"), tmp_path / "libwork.a"
     firmware = tmp_path / "firmware.elf"
-    subprocess.run(["arm-none-eabi-ar", "qcs", archive, *made], check=True)
+    subprocess.run(["arm-none-eabi-ar", "qcs", archive, *object_files], check=True)
     words = ["-nostdlib", "-Wl,-e,entry,--gc-sections", "-Wl,-Map=firmware.map"]
     words += [main, archive, "-o", firmware]
     subprocess.run([*GCC, *words], check=True, cwd=tmp_path)
@@ -75,7 +75,7 @@ def test_what_is_not_as_it_was_is_walked_again(tmp_path: Path) -> None:
     graph, firmware = two_steps(tmp_path)
     graph.bound([], 0, "")
     file, data = elf.read(firmware), bytearray(firmware.read_bytes())
-    (code,) = (one for one in file.sections if one.name == ".text")
+    (code,) = (section for section in file.sections if section.name == ".text")
     place = code.offset + (file.address("entry") & ~1) - code.address
     while data[place + 1] & 0xF8 != 0xF0 or data[place + 3] & 0xD0 != 0xD0:  # bl
         place += 2

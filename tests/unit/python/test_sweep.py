@@ -67,9 +67,9 @@ def write(folder: Path, **facts: Any) -> Path:
 
 def rows(path: Path) -> list[Any]:
     held = Results(path, new=False)
-    found = held.rows(held.run(None))
+    recorded = held.rows(held.run(None))
     held.close()
-    return found
+    return recorded
 
 
 @pytest.fixture
@@ -90,9 +90,9 @@ def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
         return started[-1]
 
     yield begin
-    for one in started:
-        one.send_signal(signal.SIGKILL)
-        one.wait()
+    for process in started:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
 
 
 @pytest.mark.slow
@@ -139,8 +139,8 @@ def test_nothing_is_lost_and_nothing_twice(
         batch=1,
     )
     assert cli.main(["sweep", str(sweep), "--scheduler", address]) == 0
-    found = rows(tmp_path / "sweep.sqlite")
-    assert {row.place for row in found} == {
+    recorded = rows(tmp_path / "sweep.sqlite")
+    assert {row.place for row in recorded} == {
         (name, "host", option)
         for name in (
             "call_add_f16_f32.bpte",
@@ -151,9 +151,9 @@ def test_nothing_is_lost_and_nothing_twice(
         )
         for option in ("", "optimize=size")
     }
-    assert all(row.result.status == "passed" for row in found)
+    assert all(row.result.status == "passed" for row in recorded)
     assert mortal.wait(20) == -signal.SIGKILL
-    assert {row.result.worker for row in found} >= {"slow", "other"}
+    assert {row.result.worker for row in recorded} >= {"slow", "other"}
     assert list((tmp_path / "cache" / "sweep").iterdir())
 
 

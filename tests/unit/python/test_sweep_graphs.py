@@ -39,9 +39,9 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_kept_graphs_need_no_pytorch(kept: Path) -> None:
     committed.copied(CASE, kept / "core_000003")
     (kept / "core_000004.refused").write_text("why")
-    found = sources.exported(sources.seeds(Graphs(seeds="3..5")), 1)
-    assert [one.name for one in found.cases] == ["core_000003"]
-    assert found.refused == 1
+    exported = sources.exported(sources.seeds(Graphs(seeds="3..5")), 1)
+    assert [case.name for case in exported.cases] == ["core_000003"]
+    assert exported.refused == 1
 
 
 def test_what_is_missing_needs_pytorch(kept: Path) -> None:
@@ -154,7 +154,7 @@ def test_each_graph_that_differs_is_shrunk_once(
     monkeypatch.setattr(sources, "shrunk", pretended)
     plan = Planned(chosen, tuple(points))
     said = list(runs.shrunk(plan, rows, tmp_path, 1))
-    shrunk = {one.seed.name: one.board.name for one in seen}
+    shrunk = {mismatch.seed.name: mismatch.board.name for mismatch in seen}
     assert len(seen) == len(shrunk) == 10
     assert "core_000000" not in shrunk
     assert set(shrunk.values()) == {"host"} or shrunk.get("core_000001") == "host-asan"

@@ -44,8 +44,10 @@ def orders(folder: Path, **keys: object) -> list[ExportOrder]:
 
 
 def test_all_is_multiplied(folder: Path) -> None:
-    found = orders(folder, backends=["portable", "xnnpack"], quantize=["float", "int8"])
-    assert [sources._name(order) for order in found] == [
+    variants = orders(
+        folder, backends=["portable", "xnnpack"], quantize=["float", "int8"]
+    )
+    assert [sources._name(order) for order in variants] == [
         "network-portable-float",
         "network-portable-int8",
         "network-xnnpack-float",

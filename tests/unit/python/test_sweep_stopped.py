@@ -49,9 +49,9 @@ def write(folder: Path, programs: list[str]) -> Path:
 
 def statuses(path: Path) -> list[str]:
     held = Results(path, new=False)
-    found = [row.result.status for row in held.rows(held.run(None))]
+    recorded = [row.result.status for row in held.rows(held.run(None))]
     held.close()
-    return found
+    return recorded
 
 
 def stored(path: Path) -> int:
@@ -123,7 +123,9 @@ def test_batches_are_parts_for_all_workers(
         counts.append(progress._steps[-1].count)
         for batch in facts[4]:
             sizes.append(len(batch.members))
-            results = [PointResult(one.key, "passed", "") for one in batch.members]
+            results = [
+                PointResult(member.key, "passed", "") for member in batch.members
+            ]
             client.told((0.0, {"result": asdict(results[0])}))  # its worker has it
             counts.append(progress._steps[-1].count)
             yield batch, results

@@ -110,15 +110,15 @@ class Bench:
 
 @pytest.fixture
 def bench(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    made = Bench(tmp_path, data / "add.pte")
-    monkeypatch.setattr(runner, "for_programs", lambda board, *_: made.script)
-    return made
+    fake = Bench(tmp_path, data / "add.pte")
+    monkeypatch.setattr(runner, "for_programs", lambda board, *_: fake.script)
+    return fake
 
 
 def results(bench: Bench, *options: str) -> dict[str, dict[str, object]]:
     path = bench.folder / "out.json"
     bench.test("--json", str(path), *options)
-    return {one["name"]: one for one in json.loads(path.read_text())["cases"]}
+    return {case["name"]: case for case in json.loads(path.read_text())["cases"]}
 
 
 def test_all_cases_take_one_start(
@@ -144,31 +144,31 @@ def test_a_difference_fails_with_the_command_that_runs_it_again(
 
 def test_a_fault_ends_one_case_and_not_the_others(bench: Bench) -> None:
     bench.plan("ok", "fault", "ok", "stop", "ok")
-    found = results(bench)
-    assert [one["status"] for one in found.values()] == [
+    by_name = results(bench)
+    assert [case["status"] for case in by_name.values()] == [
         "passed",
         "error",
         "passed",
         "error",
         "passed",
     ]
-    assert "panic: out of ideas" in str(found["c1"]["message"])
-    assert "ended during the case" in str(found["c3"]["message"])
+    assert "panic: out of ideas" in str(by_name["c1"]["message"])
+    assert "ended during the case" in str(by_name["c3"]["message"])
     assert bench.starts == 3
 
 
 def test_a_case_that_hangs_is_timed_out(bench: Bench) -> None:
     bench.plan("ok", "hang", "ok")
-    found = results(bench, "--timeout", "1")
-    assert found["c1"]["message"] == "time-out: the case was still running after 1 s"
-    assert found["c2"]["status"] == "passed"
+    by_name = results(bench, "--timeout", "1")
+    assert by_name["c1"]["message"] == "time-out: the case was still running after 1 s"
+    assert by_name["c2"]["status"] == "passed"
 
 
 def test_a_case_that_does_not_fit_says_the_bytes(bench: Bench) -> None:
     bench.plan("room")
-    found = results(bench)
-    assert found["c0"]["status"] == "error"
-    assert found["c0"]["message"] == (
+    by_name = results(bench)
+    assert by_name["c0"]["status"] == "error"
+    assert by_name["c0"]["message"] == (
         "does not fit host: needs 5,000 bytes of memory, has 1,000"
     )
 
@@ -183,10 +183,10 @@ def test_a_refused_case_says_where(bench: Bench) -> None:
 def test_a_broken_folder_is_an_error_among_others(bench: Bench) -> None:
     bench.plan("ok", "ok")
     (bench.folder / "cases" / "c0" / "x.npy").unlink()
-    found = results(bench)
-    assert found["c0"]["status"] == "error"
-    assert "x.npy is missing" in str(found["c0"]["message"])
-    assert found["c1"]["status"] == "passed"
+    by_name = results(bench)
+    assert by_name["c0"]["status"] == "error"
+    assert "x.npy is missing" in str(by_name["c0"]["message"])
+    assert by_name["c1"]["status"] == "passed"
 
 
 def test_json_has_the_promised_keys(bench: Bench) -> None:
@@ -236,14 +236,14 @@ def test_rules_of_a_project_are_followed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = path_of("op_add")
-    found = [cases.read(one) for one in cases.find([case])]
+    read_cases = [cases.read(path) for path in cases.find([case])]
     m55 = boards.load("mps3-an547")
-    programs = [one.program for one in found]
+    programs = [read_case.program for read_case in read_cases]
     free, _ = runner.needs(programs, m55, Rules())
     assert "add_f32_mve" in free["aten::add.out"]
     bound, _ = runner.needs(programs, m55, Rules(forbid=("mve",)))
     assert bound["aten::add.out"] == tuple(
-        one for one in free["aten::add.out"] if not one.endswith("_mve")
+        kernel for kernel in free["aten::add.out"] if not kernel.endswith("_mve")
     )
     pinned, _ = runner.needs(programs, m55, Rules(pins={"aten::add.out": "add"}))
     assert pinned["aten::add.out"] == ("add",)

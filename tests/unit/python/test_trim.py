@@ -44,12 +44,12 @@ def alphas_of(program: Program) -> list[int]:
 
 
 def test_equal_scalars_are_one() -> None:
-    one = added(types.Int(1), types.Int(2), types.Int(1), types.Double(1.0))
-    shared = trimmed(one)
+    original = added(types.Int(1), types.Int(2), types.Int(1), types.Double(1.0))
+    shared = trimmed(original)
     assert alphas_of(shared) == [2, 3, 2, 5]
     assert shared.methods[0].values[4] == types.Null()
     assert trimmed(shared) == shared
-    assert plan_check.problems(one, shared, kernels.load()) == []
+    assert plan_check.problems(original, shared, kernels.load()) == []
 
 
 def test_what_differs_in_a_bit_or_kind_stays() -> None:
@@ -58,17 +58,17 @@ def test_what_differs_in_a_bit_or_kind_stays() -> None:
 
 
 def test_lists_are_one_when_their_items_are() -> None:
-    one = added(
+    original = added(
         types.Int(3),
         types.Int(3),
         types.IntList((2, 3)),
         types.IntList((3, 3)),
         types.IntList((3,)),
     )
-    shared = trimmed(one)
+    shared = trimmed(original)
     assert alphas_of(shared) == [2, 2, 4, 4, 6]
     assert shared.methods[0].values[4] == types.IntList((2, 2))
-    assert plan_check.problems(one, shared, kernels.load()) == []
+    assert plan_check.problems(original, shared, kernels.load()) == []
 
 
 @pytest.mark.parametrize(
@@ -85,15 +85,15 @@ def test_what_can_change_stays(then: types.Instruction) -> None:
 
 
 def test_inputs_stay() -> None:
-    one = added(types.Int(1), types.Int(1))
-    (method,) = one.methods
-    given = replace(one, methods=(replace(method, inputs=(X, 3)),))
+    original = added(types.Int(1), types.Int(1))
+    (method,) = original.methods
+    given = replace(original, methods=(replace(method, inputs=(X, 3)),))
     assert alphas_of(trimmed(given)) == [2, 3]
 
 
 def test_another_scalar_is_another_plan() -> None:
     known = kernels.load()
-    one, other = added(types.Int(1)), added(types.Int(2))
-    assert plan_check.problems(one, other, known) == [
+    original, other = added(types.Int(1)), added(types.Int(2))
+    assert plan_check.problems(original, other, known) == [
         "forward: the instructions differ"
     ]

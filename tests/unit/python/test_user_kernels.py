@@ -22,15 +22,15 @@ def ember(*words: object) -> int:
 
 @pytest.mark.slow
 def test_run_build_and_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    own = ("--kernels", EXAMPLE / "kernels")
+    options = ("--kernels", EXAMPLE / "kernels")
     model = EXAMPLE / "mul3"
     report = tmp_path / "run.json"
     place = ("--out", tmp_path / "build", "--json", report)
-    assert ember("run", model, "--board", "host", *own, *place) == 0
-    found = json.loads(report.read_text())
-    assert found["nodes"][0]["kernel"] == "mul3"
-    assert ember("test", EXAMPLE, "--board", "host", *own) == 0
-    assert ember("select", model, *own, "--json", report) == 0
+    assert ember("run", model, "--board", "host", *options, *place) == 0
+    listed = json.loads(report.read_text())
+    assert listed["nodes"][0]["kernel"] == "mul3"
+    assert ember("test", EXAMPLE, "--board", "host", *options) == 0
+    assert ember("select", model, *options, "--json", report) == 0
     operators = json.loads(report.read_text())["operators"]
     assert operators["my_ops::mul3.out"] == ["mul3"]
     assert ember("run", model, "--board", "host") == 1
@@ -39,11 +39,11 @@ def test_run_build_and_test(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.slow
 def test_a_changed_kernel_is_compiled_again(tmp_path: Path) -> None:
-    own = tmp_path / "kernels"
-    shutil.copytree(EXAMPLE / "kernels", own)
-    words = ("test", EXAMPLE, "--board", "host", "--kernels", own)
+    folder = tmp_path / "kernels"
+    shutil.copytree(EXAMPLE / "kernels", folder)
+    words = ("test", EXAMPLE, "--board", "host", "--kernels", folder)
     assert ember(*words) == 0
-    source = own / "mul3.c"
+    source = folder / "mul3.c"
     source.write_text(source.read_text().replace("3.0f", "4.0f"))
     kernels.load.cache_clear()  # as in another process
     assert ember(*words) == 1
@@ -64,8 +64,8 @@ def test_layout_of_executorch(tmp_path: Path) -> None:
     - arg_meta: null
       kernel_name: my_ops::mul3
 """
-    found = kernels.load((library(tmp_path / "own", text, "mul3.c"),))
-    operator = found.operators["my_ops::mul3.out"]
+    known = kernels.load((library(tmp_path / "own", text, "mul3.c"),))
+    operator = known.operators["my_ops::mul3.out"]
     assert operator.kernels == ("mul3",)
     assert operator.arguments == 2
 
@@ -132,14 +132,14 @@ def test_shared_sources_are_linked_however_folders_are_spelled(
     place: str, spelling: str, tmp_path: Path
 ) -> None:
     text = SHARED.replace("KERNELS", place).replace("SHARED", f"{place}/shared.c")
-    own = library(tmp_path / "own", text)
+    real = library(tmp_path / "own", text)
     for folder in ("other", "beside"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "link").symlink_to(own)
-    sources = [(own / place / name).resolve() for name in ("mine.c", "shared.c")]
+    (tmp_path / "link").symlink_to(real)
+    sources = [(real / place / name).resolve() for name in ("mine.c", "shared.c")]
     for source in sources:
         source.write_text("")
-    project = projects.load(None, [tmp_path / spelling, own])
+    project = projects.load(None, [tmp_path / spelling, real])
     assert project.rules.known.user_sources({"my::a": ["mine"]}) == sources
     before = libraries.user_digest(project.rules.libraries)
     for source in sources:

@@ -32,9 +32,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         "-fsanitize-undefined-trap-on-error",
         *(f"-I{each}" for each in folders),
     ]
-    made = folder / "libmemory.so"
-    subprocess.run(["cc", *options, source, "-o", made], check=True)
-    return ctypes.CDLL(str(made))
+    library_path = folder / "libmemory.so"
+    subprocess.run(["cc", *options, source, "-o", library_path], check=True)
+    return ctypes.CDLL(str(library_path))
 
 
 class Buffer:

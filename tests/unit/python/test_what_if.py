@@ -15,8 +15,8 @@ from ember.firmware.advice import what_if
 
 
 def test_sizes_are_set_grown_and_shrunk() -> None:
-    found = what_if.changed(board(64 * K), ["fast=+64K", "fast=-4K", "main=512K"])
-    sizes = {one.name: one.size for one in found.memories}
+    changed = what_if.changed(board(64 * K), ["fast=+64K", "fast=-4K", "main=512K"])
+    sizes = {memory.name: memory.size for memory in changed.memories}
     assert (sizes["fast"], sizes["main"]) == (124 * K, 512 * K)
 
 
@@ -43,13 +43,13 @@ def test_more_of_a_fast_memory_gains_cycles(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, answer = tmp_path / "split.yaml", tmp_path / "plan.json"
-    own = {"name": "split", "like": "mps2-an386", "memories": split(8 * K, 2, 3)}
-    file.write_text(yaml.safe_dump(own))
+    fields = {"name": "split", "like": "mps2-an386", "memories": split(8 * K, 2, 3)}
+    file.write_text(yaml.safe_dump(fields))
     words = ["plan", str(RESNET), "--board", str(file), "--what-if", "fast=+64K"]
     assert cli.main([*words, "--json", str(answer)]) == 0
     facts = json.loads(answer.read_text())
-    found = facts["what_if"]
-    now = sum(one["cycles"] for one in facts["traffic"]["memories"].values())
-    assert found["cycles_now"] == now
-    assert found["gain"] == now - found["cycles"] > 0
+    change = facts["what_if"]
+    now = sum(costs["cycles"] for costs in facts["traffic"]["memories"].values())
+    assert change["cycles_now"] == now
+    assert change["gain"] == now - change["cycles"] > 0
     assert f"instead of {now:,}" in capsys.readouterr().out

@@ -151,22 +151,24 @@ def test_a_kernel_has_the_factor_of_its_slowest_program() -> None:
         outcome("xnnpack_mlp", 300, 100),  # of a delegate
         outcome("model_mlp_small", 0, 100),  # was not counted
     ]
-    found = factors.of(known)
-    assert found == {"aten::add.out": 60, "aten::mm.out": 12, "delegate": 3.6}
-    assert factors.over(known, found) == []
+    slowest = factors.of(known)
+    assert slowest == {"aten::add.out": 60, "aten::mm.out": 12, "delegate": 3.6}
+    assert factors.over(known, slowest) == []
     more = [outcome("op_mm", 1201, 100), outcome("op_mm", 1200, 100)]
-    (sentence,) = factors.over(more, found)
+    (sentence,) = factors.over(more, slowest)
     said = "op_mm on mps2-an386: 1,201 instructions for 100 steps"
     assert sentence == f"{said} are more than 12 for each"
-    assert len(factors.over([outcome("op_sub", 1, 100)], found)) == 1  # nobody measured
+    assert (
+        len(factors.over([outcome("op_sub", 1, 100)], slowest)) == 1
+    )  # nobody measured
     (sentence,) = factors.loose([outcome("op_mm", 100, 10_001)])
     assert "are no bound" in sentence
 
 
 def test_a_program_of_several_kernels_is_as_slow_as_its_slowest() -> None:
     add, both = outcome("op_add", 500, 100), outcome("op_instance_norm", 900, 100)
-    found = factors.of([add, both])
-    assert found["aten::_native_batch_norm_legit.no_stats_out"] == 10.8
-    assert factors.over([both], found) == []
+    slowest = factors.of([add, both])
+    assert slowest["aten::_native_batch_norm_legit.no_stats_out"] == 10.8
+    assert factors.over([both], slowest) == []
     slower = factors.of([add, outcome("model_gru_small", 10_000, 100)])
     assert slower["aten::add.out"] == 6.0  # others in it may be to blame

@@ -138,9 +138,9 @@ def check(folder: Path, name: str, step: int, fault: str = "full") -> None:
     root = folder / "root"
     prepare(root / "work", name)
     words = (COMMANDS | EXPORTS)[name]
-    found = write_faults.faults(root, words, fault, step, paths.cache())
-    assert found.writes > 2
-    assert found.problems == []
+    outcome = write_faults.faults(root, words, fault, step, paths.cache())
+    assert outcome.writes > 2
+    assert outcome.problems == []
 
 
 @pytest.mark.slow

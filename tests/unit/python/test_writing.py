@@ -29,8 +29,8 @@ ENVIRONMENT = os.environ | {"PYTHONPATH": str(Path(cli.__file__).parents[2])}
 
 def tree(folder: Path) -> dict[str, bytes]:
     """Every file below, hidden ones too."""
-    files = [one for one in sorted(folder.rglob("*")) if one.is_file()]
-    return {one.relative_to(folder).as_posix(): one.read_bytes() for one in files}
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
 
 
 def full(*_: object) -> None:

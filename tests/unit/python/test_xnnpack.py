@@ -28,14 +28,14 @@ def test_graphs_are_read(path: Path) -> None:
         graph = xnnpack.parse(payload)
         assert graph.nodes
         assert all(node.outputs for node in graph.nodes)
-        ends = [one.external for one in graph.values if one.external is not None]
+        ends = [value.external for value in graph.values if value.external is not None]
         assert sorted(ends) == list(range(len(ends)))
 
 
 def test_configurations_are_what_they_are_called() -> None:
     def weights(name: str) -> str:
-        found = payloads(path_of(f"xnnpack_layer_linear_{name}"))
-        nodes = [node for one in found for node in xnnpack.parse(one).nodes]
+        blobs = payloads(path_of(f"xnnpack_layer_linear_{name}"))
+        nodes = [node for blob in blobs for node in xnnpack.parse(blob).nodes]
         return next(n for n in nodes if n.kind == "FullyConnected").inputs[1].datatype
 
     names = {"f32": "float32", "f16": "float16", "qs8": "qcint8", "qs8_tensor": "qint8"}
@@ -56,8 +56,10 @@ def test_inspect_shows_kernels_of_nodes(capsys: pytest.CaptureFixture[str]) -> N
     (delegate,) = json.loads(capsys.readouterr().out)["program"]["methods"][0][
         "delegates"
     ]
-    found = [(one["kind"], one["variant"], one["kernel"]) for one in delegate["nodes"]]
-    assert found == [
+    rows = [
+        (node["kind"], node["variant"], node["kernel"]) for node in delegate["nodes"]
+    ]
+    assert rows == [
         ("Convert", "", "convert"),
         ("FullyConnected", "pqs8_qc8w_gemm", "fully_connected_qs8"),
         ("FullyConnected", "pqs8_qc8w_gemm", "fully_connected_qs8"),
@@ -82,16 +84,16 @@ def test_kernels_take_odd_columns_of_int4(
     delegates = json.loads(capsys.readouterr().out)["program"]["methods"][0][
         "delegates"
     ]
-    nodes = [node for one in delegates for node in one["nodes"]]
-    layers = [one["kernel"] for one in nodes if one["kind"] == "FullyConnected"]
+    nodes = [node for delegate in delegates for node in delegate["nodes"]]
+    layers = [node["kernel"] for node in nodes if node["kind"] == "FullyConnected"]
     assert layers == 6 * [kernel]
 
 
 def test_only_the_nodes_in_use_are_linked() -> None:
-    one = model.read(path_of("xnnpack_mlp"), ())
+    mlp = model.read(path_of("xnnpack_mlp"), ())
     host = boards.load("host")
-    methods = one.program.methods
-    chosen = selection.choose(one.program, one.content, (), host, methods, "mlp")
+    methods = mlp.program.methods
+    chosen = selection.choose(mlp.program, mlp.content, (), host, methods, "mlp")
     assert chosen.nodes == {"fully_connected_f32"}
     table = kernels.backend_table(chosen.backends, host.isa, chosen.nodes)
     assert "ember_xnnpack_fully_connected_f32" in table
@@ -104,17 +106,17 @@ def test_a_project_switches_sme_off(tmp_path: Path) -> None:
     board = project.load(file).rules.narrowed(boards.load("qemu-a64-sme"))
     assert board.isa == ("bf16mm", "i8mm", "fhm", "dot", "neon")
     assert board.svl is None
-    one = model.read(path_of("xnnpack_mlp"), ())
-    methods = one.program.methods
-    chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
+    mlp = model.read(path_of("xnnpack_mlp"), ())
+    methods = mlp.program.methods
+    chosen = selection.choose(mlp.program, mlp.content, (), board, methods, "mlp")
     assert chosen.nodes == {"fully_connected_f32_neon"}
 
 
 def test_a_board_with_sme_takes_its_variants() -> None:
-    one = model.read(path_of("xnnpack_mlp"), ())
+    mlp = model.read(path_of("xnnpack_mlp"), ())
     board = boards.load("qemu-a64-sme")
-    methods = one.program.methods
-    chosen = selection.choose(one.program, one.content, (), board, methods, "mlp")
+    methods = mlp.program.methods
+    chosen = selection.choose(mlp.program, mlp.content, (), board, methods, "mlp")
     assert chosen.nodes == {"fully_connected_f32_sme"}
     backend = kernels.load().backends[xnnpack.BACKEND]
     assert backend.reasons("fully_connected_f32_sme", board.isa) == [

@@ -17,17 +17,21 @@ from ember.files import tensor_data
 from ember.select import selection
 
 
-@pytest.mark.parametrize("one", [*crafted_payloads.crafted()], ids=lambda one: one.name)
-def test_payloads_that_lie_are_refused(one: crafted_payloads.Crafted) -> None:
-    data = one.make()
+@pytest.mark.parametrize(
+    "crafted", [*crafted_payloads.crafted()], ids=lambda payload: payload.name
+)
+def test_payloads_that_lie_are_refused(crafted: crafted_payloads.Crafted) -> None:
+    data = crafted.make()
     parsed = program.parse(data)
     host = boards.load("host")
-    with pytest.raises(SdkError, match=one.says):
-        selection.choose(parsed, data, (), host, parsed.methods, one.name)
+    with pytest.raises(SdkError, match=crafted.says):
+        selection.choose(parsed, data, (), host, parsed.methods, crafted.name)
 
 
 @pytest.mark.parametrize(
-    ("form", "case"), payloads.FORMS, ids=lambda one: getattr(one, "__name__", one)
+    ("form", "case"),
+    payloads.FORMS,
+    ids=lambda value: getattr(value, "__name__", value),
 )
 def test_old_forms_have_the_same_numbers(
     form: Callable[[str], bytes],
@@ -45,12 +49,14 @@ def test_constants_may_be_in_a_data_file(
     case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = committed.copied(f"xnnpack_{case}", tmp_path / case)
-    one = program.read(folder / "model.pte")
-    entries = tuple(tensor_data.Entry(each.key, each.data) for each in one.named_data)
+    parsed = program.read(folder / "model.pte")
+    entries = tuple(
+        tensor_data.Entry(each.key, each.data) for each in parsed.named_data
+    )
     (folder / "weights.ptd").write_bytes(
         tensor_data.write(tensor_data.TensorData(entries))
     )
-    (folder / "model.pte").write_bytes(program.write(replace(one, named_data=())))
+    (folder / "model.pte").write_bytes(program.write(replace(parsed, named_data=())))
     assert cli.main(["test", str(folder), "--board", "host"]) == 0, capsys.readouterr()
 
     (folder / "weights.ptd").rename(tmp_path / "apart.ptd")

@@ -44,10 +44,10 @@ def test_normalisations_are_folded_within_the_stated_rounding(
     order: tuple[int, ...],
 ) -> None:
     model = network(order)
-    made = repack(model, KNOWN, ("batch_norm",))
-    assert [outcome.status for outcome in made.passes] == ["used"]
-    assert NORM not in names(made.program.methods[0])
-    old, new = Executable(model.program, model.content), Executable.of(made.program)
+    improved = repack(model, KNOWN, ("batch_norm",))
+    assert [outcome.status for outcome in improved.passes] == ["used"]
+    assert NORM not in names(improved.program.methods[0])
+    old, new = Executable(model.program, model.content), Executable.of(improved.program)
     runs = scenarios(model)
     assert compare(here(), old, new, runs) == "different"  # it does round
     assert compare(here(), old, new, runs, execute.ROUNDING) == "same"
@@ -59,19 +59,19 @@ def test_a_wrong_weight_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     scaled = batch_norm._Folding._scaled
 
     def wrong(*given: object) -> np.ndarray | None:
-        made = scaled(*given)  # type: ignore[arg-type]
-        if made is not None:
-            made = made.copy()
-            made[0] *= np.float32(1.001)
-        return made
+        weights = scaled(*given)  # type: ignore[arg-type]
+        if weights is not None:
+            weights = weights.copy()
+            weights[0] *= np.float32(1.001)
+        return weights
 
     monkeypatch.setattr(batch_norm._Folding, "_scaled", wrong)
-    made = repack(network(seed=2), KNOWN, passes.default("speed"))
-    found = {outcome.name: outcome for outcome in made.passes}
-    assert found["batch_norm"].status == "dropped"
-    assert found["batch_norm"].reason == "the results differ"
-    assert found["in_place"].status == "used"
-    assert names(made.program.methods[0]).count(NORM) == 5
+    improved = repack(network(seed=2), KNOWN, passes.default("speed"))
+    outcomes = {outcome.name: outcome for outcome in improved.passes}
+    assert outcomes["batch_norm"].status == "dropped"
+    assert outcomes["batch_norm"].reason == "the results differ"
+    assert outcomes["in_place"].status == "used"
+    assert names(improved.program.methods[0]).count(NORM) == 5
 
 
 @pytest.mark.parametrize("used", ["twice", "output", "input"])
@@ -108,6 +108,6 @@ def test_only_a_build_that_is_optimised_rounds() -> None:
 
 def test_an_exported_network_loses_its_normalisations() -> None:
     model = models.read(path_of("model_resnet8_small"))
-    made = repack(model, KNOWN, passes.default("speed"))
+    improved = repack(model, KNOWN, passes.default("speed"))
     assert NORM in names(model.program.methods[0])
-    assert NORM not in names(made.program.methods[0])
+    assert NORM not in names(improved.program.methods[0])

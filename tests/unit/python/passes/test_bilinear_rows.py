@@ -32,8 +32,8 @@ def has_the_same_bits(model: Model, *, given: float | None = None) -> None:
     assert {call.index for call in region.cascade.calls} == {
         *range(len(method.instructions))
     }
-    made = with_region(model, method, region)
-    assert {NUMBER, BILINEAR} <= {*names(made.methods[0])}
+    rewritten = with_region(model, method, region)
+    assert {NUMBER, BILINEAR} <= {*names(rewritten.methods[0])}
     runs = scenarios(model)
     if given is not None:
         (tensor,) = runs[0][0].inputs
@@ -41,7 +41,7 @@ def has_the_same_bits(model: Model, *, given: float | None = None) -> None:
         array.flat[:: array.size // 9] = given
         runs = [(replace(runs[0][0], inputs=(replace(tensor, array=array),)),)]  # type: ignore[type-var]
     old = Executable.of(model.program)
-    assert compare(here(), old, Executable.of(made), runs) == "same"
+    assert compare(here(), old, Executable.of(rewritten), runs) == "same"
 
 
 @pytest.mark.parametrize("order", [PLANES, ORDER])
@@ -135,15 +135,17 @@ def small_program() -> tuple[Model, Method]:
 )
 def test_a_node_that_mixes_other_rows_is_found(arg: int, other: types.Value) -> None:
     model, method = small_program()
-    made, order = unplaced(model, method, largest_region(method))
-    (new,) = made.methods
+    rewritten, order = unplaced(model, method, largest_region(method))
+    (new,) = rewritten.methods
     (node,) = (call for _, name, call in new.kernel_calls() if name == BILINEAR)
     values = list(new.values)
     values[node.args[arg]] = other
-    wrong = replace(made, methods=(replace(new, values=tuple(values)),))
-    assert not [*check_rows.differences(method, made, new, order, KNOWN)]
-    found = [*check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)]
-    assert any("mixes other rows" in fault for fault in found)
+    wrong = replace(rewritten, methods=(replace(new, values=tuple(values)),))
+    assert not [*check_rows.differences(method, rewritten, new, order, KNOWN)]
+    differences = [
+        *check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)
+    ]
+    assert any("mixes other rows" in fault for fault in differences)
 
 
 def test_a_number_that_does_not_begin_anew_is_found() -> None:
@@ -157,5 +159,7 @@ def test_a_number_that_does_not_begin_anew_is_found() -> None:
     )
     assert len(steps) == len(region.steps) - 1
     wrong, order = unplaced(model, method, replace(region, steps=steps))
-    found = [*check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)]
-    assert any("reads other rows" in fault for fault in found)
+    differences = [
+        *check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)
+    ]
+    assert any("reads other rows" in fault for fault in differences)

@@ -18,9 +18,9 @@ PERMUTE = "aten::permute_copy.out"
 WIDE, NARROW = Convolution(8, 32, 8, 8), Convolution(32, 4, 8, 8)
 
 
-def operators_after(made: Model, status: str = "used") -> Counter[str]:
+def operators_after(source: Model, status: str = "used") -> Counter[str]:
     """Of a model after the pass, whose results the pass checker compared."""
-    packed = repack(made, KNOWN, PASSES)
+    packed = repack(source, KNOWN, PASSES)
     assert packed.passes[0].status == status
     names = names_of(packed.program.methods[0])
     return Counter(name.removeprefix("cadence::") for name in names)

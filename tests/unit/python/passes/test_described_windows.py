@@ -35,14 +35,14 @@ def described() -> KernelList:
 
 def renamed(method: Method, known: KernelList) -> Method:
     """The method with calls of that operator in place of convolutions."""
-    (chain,), own = method.chains, len(method.operators)
+    (chain,), position = method.chains, len(method.operators)
     instructions = list(chain.instructions)
     for index, name, call in method.kernel_calls():
         if name == PLAIN:
             named = KNOWN.named(method, call)
             given = {**named.arguments, "gain": named["output_offset"]}
             args = known.operators[OWN].ordered(given, call.result)
-            instructions[index] = KernelCall(own, args)
+            instructions[index] = KernelCall(position, args)
     chains = (replace(chain, instructions=tuple(instructions)),)
     operators = (*method.operators, types.Operator("my::correlate", "out"))
     return replace(method, chains=chains, operators=operators)
@@ -57,13 +57,13 @@ def method() -> Method:
 
 def test_it_reads_the_rows_of_a_convolution(method: Method) -> None:
     known = described()
-    own = renamed(method, known)
+    custom = renamed(method, known)
     for index, name, call in method.kernel_calls():
-        plain, other = method.instructions[index], own.instructions[index]
+        plain, other = method.instructions[index], custom.instructions[index]
         assert isinstance(plain, KernelCall) and isinstance(other, KernelCall)
         wanted = traffic.macs_of_call(method, KNOWN, call)
-        assert traffic.macs_of_call(own, known, other) == wanted
-        reads = forms.of_call(method, KNOWN, index), forms.of_call(own, known, index)
+        assert traffic.macs_of_call(custom, known, other) == wanted
+        reads = forms.of_call(method, KNOWN, index), forms.of_call(custom, known, index)
         assert reads[0] is not None and reads[1] is not None
         assert reads[0].reads == reads[1].reads
         assert name != PLAIN or wanted
@@ -71,20 +71,22 @@ def test_it_reads_the_rows_of_a_convolution(method: Method) -> None:
 
 def test_its_regions_are_checked(method: Method) -> None:
     known = described()
-    own = renamed(method, known)
-    chooser = choose.Chooser(RowLives(own, known))
+    custom = renamed(method, known)
+    chooser = choose.Chooser(RowLives(custom, known))
     each = next(each for ranges in chooser.ranges() for each in ranges if each.by_rows)
     region = chooser.scheduled(each)
     assert region is not None
-    new = rewrite.rewritten(own, [region], 1)
-    made = Program((new.method,), (b"", *new.tables))
+    new = rewrite.rewritten(custom, [region], 1)
+    rewritten = Program((new.method,), (b"", *new.tables))
 
     def faults(call: Method) -> list[str]:
-        return [*check_rows.differences(call, made, new.method, new.order, known)]
+        return [*check_rows.differences(call, rewritten, new.method, new.order, known)]
 
-    assert faults(own) == []
-    first = next(call for _, name, call in own.kernel_calls() if name == OWN)
-    dilation, values = known.named(own, first)["dilation"], list(own.values)
+    assert faults(custom) == []
+    first = next(call for _, name, call in custom.kernel_calls() if name == OWN)
+    dilation, values = known.named(custom, first)["dilation"], list(custom.values)
     values.append(types.Int(2))
     values[dilation] = types.IntList((len(values) - 1,) * 2)
-    assert any("reads other" in f for f in faults(replace(own, values=tuple(values))))
+    assert any(
+        "reads other" in f for f in faults(replace(custom, values=tuple(values)))
+    )

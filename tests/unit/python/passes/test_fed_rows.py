@@ -39,12 +39,12 @@ def split(program: Program, runs: tuple[Run, ...]) -> tuple[Run, ...]:
     return row_by_row(case).runs
 
 
-def outputs(model: Model, made: Improved) -> tuple[list[object], list[object]]:
+def outputs(model: Model, improved: Improved) -> tuple[list[object], list[object]]:
     """Of the whole images, and of those that come row by row, one after the other."""
     pairs = []
     for runs in scenarios(model):
         pairs.append((Executable(model.program, model.content), runs))
-        pairs.append((Executable.of(made.program), split(made.program, runs)))
+        pairs.append((Executable.of(improved.program), split(improved.program, runs)))
     results = here().run(pairs)
     rows = len(pairs[1][1]) // len(pairs[0][1])
     whole, fed = list[object](), list[object]()
@@ -61,11 +61,11 @@ def outputs(model: Model, made: Improved) -> tuple[list[object], list[object]]:
 def test_rows_of_random_networks_give_the_same_bits(seed: int) -> None:
     model = random_network(seed)
     try:
-        made = packed(model)
+        improved = packed(model)
     except SdkError as error:  # two layers read the input
         assert "can come row by row" in error.what
         return
-    whole, fed = outputs(model, made)
+    whole, fed = outputs(model, improved)
     assert len(whole) > 1
     assert whole == fed
 
@@ -136,9 +136,9 @@ def faults(before: Program, after: Program) -> list[str]:
     return list(check_rows.fed_problems(before, after, writes, KNOWN))
 
 
-def whole_of(made: Improved) -> Program:
+def whole_of(improved: Improved) -> Program:
     """The program with its image as a whole, at memory of its own."""
-    (method,) = made.program.methods
+    (method,) = improved.program.methods
     (region, *_) = row_regions.regions(method)
     (value,) = region.inputs
     row = method.values[value]
@@ -162,21 +162,21 @@ def whole_of(made: Improved) -> Program:
         operators=(*method.operators, row_regions.ROWS),
         planned_sizes=sizes,
     )
-    return replace(made.program, methods=(whole,))
+    return replace(improved.program, methods=(whole,))
 
 
-def edited(made: Improved, change: Callable[[list[types.Value]], None]) -> Program:
-    (method,) = made.program.methods
+def edited(improved: Improved, change: Callable[[list[types.Value]], None]) -> Program:
+    (method,) = improved.program.methods
     values = list(method.values)
     change(values)
-    return replace(made.program, methods=(replace(method, values=tuple(values)),))
+    return replace(improved.program, methods=(replace(method, values=tuple(values)),))
 
 
 def test_the_check_finds_what_is_wrong() -> None:
-    made = packed(resnet_like())
-    before = whole_of(made)
-    assert faults(before, made.program) == []
-    (method,) = made.program.methods
+    improved = packed(resnet_like())
+    before = whole_of(improved)
+    assert faults(before, improved.program) == []
+    (method,) = improved.program.methods
     (region, *_) = row_regions.regions(method)
     call = method.instructions[region.rows]
     assert isinstance(call, KernelCall)
@@ -201,21 +201,21 @@ def test_the_check_finds_what_is_wrong() -> None:
         (moved_to(value, cursor), "share memory while rows come"),
         (moved_to(slab, value), "share memory while rows come"),
     ):
-        wrong = edited(made, change)
+        wrong = edited(improved, change)
         assert any(said in fault for fault in faults(before, wrong)), said
         if change is not fewer:  # after memory was planned anew, too
-            assert check.problems(made.program, wrong, KNOWN)
+            assert check.problems(improved.program, wrong, KNOWN)
 
 
 @pytest.mark.parametrize("kind", ["in", "skip"])
 def test_tables_that_take_other_rows_are_found(kind: str) -> None:
-    made = packed(resnet_like())
-    before = whole_of(made)
-    (method,) = made.program.methods
+    improved = packed(resnet_like())
+    before = whole_of(improved)
+    (method,) = improved.program.methods
     (region, *_) = row_regions.regions(method)
     table = method.values[region.table]
     assert isinstance(table, types.Tensor)
-    constants = list(made.program.constants)
+    constants = list(improved.program.constants)
     data = bytearray(constants[table.data_index])
     windows, actions = int.from_bytes(data[:2], "little"), data[2]
     first = 8 + 12 * windows
@@ -225,18 +225,19 @@ def test_tables_that_take_other_rows_are_found(kind: str) -> None:
     at = [n for n in steps if kinds[data[n]] == wanted][5]
     data[at] = data[at + 1]
     constants[table.data_index] = bytes(data)
-    assert faults(before, replace(made.program, constants=tuple(constants)))
+    assert faults(before, replace(improved.program, constants=tuple(constants)))
 
 
 def test_what_comes_before_the_region_is_found() -> None:
-    made = packed(resnet_like())
-    (method,) = made.program.methods
+    improved = packed(resnet_like())
+    (method,) = improved.program.methods
     (chain,) = method.chains
     node = chain.instructions[1]
     instructions = (node, *chain.instructions)
     late = replace(method, chains=(replace(chain, instructions=instructions),))
     said = faults(
-        replace(made.program, methods=(late,)), replace(made.program, methods=(late,))
+        replace(improved.program, methods=(late,)),
+        replace(improved.program, methods=(late,)),
     )
     assert any("does not begin the method" in fault for fault in said)
 

@@ -52,9 +52,9 @@ def test_what_goes_down_and_up_again_is_one_region(order: tuple[int, ...]) -> No
     method = apart(model)
     region = largest_region(method)
     assert len(region.cascade.calls) == len(method.instructions)
-    made = with_region(model, method, region)
+    rewritten = with_region(model, method, region)
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 @pytest.mark.parametrize("order", [PLANES, ORDER])
@@ -64,13 +64,13 @@ def test_outside_of_a_maximum_is_less_than_anything(order: tuple[int, ...]) -> N
     method = apart(model)
     region = largest_region(method)
     assert What.LEAST in {step.what for step in region.steps}
-    made = with_region(model, method, region)
+    rewritten = with_region(model, method, region)
     runs = scenarios(model)
     tensor = runs[0][0].inputs[0]
     least = replace(tensor, array=tensor.array * 0 - float("inf"))  # type: ignore[union-attr, type-var, arg-type]
     low = [replace(run, inputs=(least,)) for run in runs[0]]
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), [*runs, tuple(low)]) == "same"
+    assert compare(here(), old, Executable.of(rewritten), [*runs, tuple(low)]) == "same"
 
 
 # Kernel, stride and padding: of an image of 10 x 9, the last windows reach past the
@@ -89,9 +89,9 @@ def test_a_maximum_of_windows_that_reach_past_its_image(
     method = apart(model)
     region = largest_region(method)
     assert len(region.cascade.calls) == len(method.instructions)
-    made = with_region(model, method, region)
+    rewritten = with_region(model, method, region)
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 def test_a_mean_counts_no_rows_past_its_image(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,8 +111,8 @@ def test_a_mean_counts_no_rows_past_its_image(monkeypatch: pytest.MonkeyPatch) -
     net = FloatNetwork(12, (1, 3, 10, 8))
     model = net.model(net.avg_pool(net.relu(net.input), 3, 2, ceil=True))
     method = apart(model)
-    made, order = unplaced(model, method, largest_region(method))
-    assert any("leaves out" in fault for fault in faults(method, made, order))
+    rewritten, order = unplaced(model, method, largest_region(method))
+    assert any("leaves out" in fault for fault in faults(method, rewritten, order))
 
 
 def test_results_over_rows_need_no_window_of_their_own() -> None:
@@ -142,9 +142,9 @@ def test_rows_that_are_never_needed_at_once_share_memory() -> None:
     region = largest_region(method)
     windows = region.cascade.windows
     assert region.slab.size < sum(w.room for w in windows if w.home is None)
-    made = with_region(model, method, region)
+    rewritten = with_region(model, method, region)
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 def test_a_program_whose_results_lie_over_their_arguments_has_the_same_regions() -> (
@@ -152,22 +152,24 @@ def test_a_program_whose_results_lie_over_their_arguments_has_the_same_regions()
 ):
     """As `ember plan` finds them, which says what rows would save."""
     model = residual_floats(4, 16)
-    own = repack(model, KNOWN, ("in_place",))
+    overlaid = repack(model, KNOWN, ("in_place",))
     whole, over = (
-        repack(each, KNOWN, ROWS) for each in (model, replace(own, stock=None))
+        repack(each, KNOWN, ROWS) for each in (model, replace(overlaid, stock=None))
     )
     assert whole.has_rows
-    sizes = [made.program.methods[0].planned_bytes for made in (whole, over)]
+    sizes = [improved.program.methods[0].planned_bytes for improved in (whole, over)]
     assert sizes[0] == sizes[1]
 
 
 def test_a_residual_network_needs_less_than_half() -> None:
     model = residual_floats()
     whole = repack(model, KNOWN, passes.DEFAULT).program.methods[0].planned_bytes
-    made = repack(model, KNOWN, ROWS)
-    assert [one.status for one in made.passes if one.name == "rows"] == ["used"]
+    improved = repack(model, KNOWN, ROWS)
+    assert [
+        outcome.status for outcome in improved.passes if outcome.name == "rows"
+    ] == ["used"]
     assert whole == 196_608
-    assert made.program.methods[0].planned_bytes <= 77_000
+    assert improved.program.methods[0].planned_bytes <= 77_000
 
 
 def test_indices_that_somebody_reads_keep_a_maximum_whole() -> None:
@@ -193,8 +195,10 @@ def test_a_narrow_image_adds_up_along_columns(
     assert (forms.of_call(model.program.methods[0], KNOWN, 0) is None) == whole
 
 
-def faults(before: Method, made: Program, order: tuple[int, ...]) -> list[str]:
-    return [*check_rows.differences(before, made, made.methods[0], order, KNOWN)]
+def faults(before: Method, rewritten: Program, order: tuple[int, ...]) -> list[str]:
+    return [
+        *check_rows.differences(before, rewritten, rewritten.methods[0], order, KNOWN)
+    ]
 
 
 def small_region(
@@ -204,15 +208,15 @@ def small_region(
     x = net.larger(net.avg_pool(net.relu(net.conv(net.input, 4)), 3, 1, 1))
     model = net.model(net.max_pool(net.turned(x, 4), 2, 2))
     method = apart(model)
-    made, origins = unplaced(model, method, largest_region(method))
-    return model, method, made, origins
+    rewritten, origins = unplaced(model, method, largest_region(method))
+    return model, method, rewritten, origins
 
 
 def test_rows_in_another_order_are_found() -> None:
     """A node whose window says that channels are innermost reads other elements."""
-    _, method, made, order = small_region()
-    assert not faults(method, made, order)
-    (new,) = made.methods
+    _, method, rewritten, order = small_region()
+    assert not faults(method, rewritten, order)
+    (new,) = rewritten.methods
     for index, _, call in new.kernel_calls():
         value = call.args[0]
         tensor = new.values[value]
@@ -222,7 +226,7 @@ def test_rows_in_another_order_are_found() -> None:
             continue
         values = list(new.values)
         values[value] = replace(tensor, dim_order=ORDER)
-        other = replace(made, methods=(replace(new, values=tuple(values)),))
+        other = replace(rewritten, methods=(replace(new, values=tuple(values)),))
         assert faults(method, other, order), index
 
 
@@ -240,7 +244,7 @@ def test_a_node_with_other_windows_is_found(
     name: str, arg: int, items: tuple[int, int] | None
 ) -> None:
     """Each call's windows are those that its own arguments say, as it was."""
-    _, method, made, order = small_region()
+    _, method, rewritten, order = small_region()
     index, call = next(
         (index, call)
         for index, full, call in method.kernel_calls()
@@ -255,18 +259,18 @@ def test_a_node_with_other_windows_is_found(
         values[call.args[arg]] = types.IntList(numbers)
     before = replace(method, values=tuple(values))
     if name == "convolution" and arg == 4:  # as it is
-        assert not faults(before, made, order)
+        assert not faults(before, rewritten, order)
     else:
-        assert faults(before, made, order), index
+        assert faults(before, rewritten, order), index
 
 
 def test_a_repeated_row_of_another_factor_is_found() -> None:
-    _, method, made, order = small_region()
-    (new,) = made.methods
+    _, method, rewritten, order = small_region()
+    (new,) = rewritten.methods
     (node,) = (c for _, name, c in new.kernel_calls() if "upsample" in name)
     values = list(new.values)
     values[node.args[2]] = types.DoubleList((3.0, 2.0))
-    other = replace(made, methods=(replace(new, values=tuple(values)),))
+    other = replace(rewritten, methods=(replace(new, values=tuple(values)),))
     assert any("repeats" in fault for fault in faults(method, other, order))
 
 

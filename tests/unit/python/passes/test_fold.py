@@ -28,21 +28,21 @@ from ember.program import edit, types
 
 
 def test_a_transposed_weight_is_folded() -> None:
-    made = repack(linear(), KNOWN, ("fold",))
-    (method,) = made.program.methods
+    improved = repack(linear(), KNOWN, ("fold",))
+    (method,) = improved.program.methods
     assert names_of(method) == ["aten::add.out"]
-    assert made.origins == {"forward": (1,)}
-    assert made.program.constants[1:] == (WEIGHT.reshape(3, 2).T.tobytes(),)
-    assert made.program.unused_constants() == ()
+    assert improved.origins == {"forward": (1,)}
+    assert improved.program.constants[1:] == (WEIGHT.reshape(3, 2).T.tobytes(),)
+    assert improved.program.unused_constants() == ()
     assert method.planned_bytes == 64
-    (outcome,) = made.passes
+    (outcome,) = improved.passes
     assert (outcome.status, outcome.instructions, outcome.constants) == ("used", 1, 0)
 
 
 def test_an_output_is_not_folded() -> None:
-    made = repack(linear(shown=True), KNOWN, ("fold",))
-    assert len(made.program.methods[0].instructions) == 2
-    assert [one.status for one in made.passes] == ["idle"]
+    improved = repack(linear(shown=True), KNOWN, ("fold",))
+    assert len(improved.program.methods[0].instructions) == 2
+    assert [outcome.status for outcome in improved.passes] == ["idle"]
 
 
 def full(count: int, *, random: bool = False) -> Model:
@@ -66,11 +66,11 @@ def full(count: int, *, random: bool = False) -> Model:
 
 
 def test_constants_may_grow_by_the_memory_that_is_saved() -> None:
-    made = repack(full(64), KNOWN, ("fold",))
-    (outcome,) = made.passes
+    improved = repack(full(64), KNOWN, ("fold",))
+    (outcome,) = improved.passes
     assert outcome.status == "used"
     assert -outcome.constants <= outcome.planned
-    assert len(made.program.methods[0].instructions) == 2
+    assert len(improved.program.methods[0].instructions) == 2
 
 
 def test_constants_do_not_grow_for_nothing() -> None:
@@ -87,8 +87,8 @@ def test_constants_do_not_grow_for_nothing() -> None:
         chains=(types.Chain(tuple(calls)),),
         planned_sizes=(0, 16384),
     )
-    made = replace(model.program, methods=(method,))
-    large = replace(model, program=made, content=program.write(made))
+    edited = replace(model.program, methods=(method,))
+    large = replace(model, program=edited, content=program.write(edited))
     grown = repack(large, KNOWN, ("fold",))
     before = repack(large, KNOWN)
     saved = before.program.methods[0].planned_bytes
@@ -97,9 +97,9 @@ def test_constants_do_not_grow_for_nothing() -> None:
 
 
 def test_random_numbers_stay() -> None:
-    made = repack(full(8, random=True), KNOWN, ("fold",))
-    assert len(made.program.methods[0].instructions) == 3
-    assert made.passes == ()
+    improved = repack(full(8, random=True), KNOWN, ("fold",))
+    assert len(improved.program.methods[0].instructions) == 3
+    assert improved.passes == ()
 
 
 def test_kernels_of_the_user_are_not_folded(tmp_path: Path) -> None:
@@ -156,10 +156,10 @@ def cosine() -> Model:
 
 def test_what_is_not_exact_is_folded_when_asked_for() -> None:
     assert len(repack(cosine(), KNOWN, passes.DEFAULT).program.constants) == 2
-    made = repack(cosine(), KNOWN, ("fold_inexact",))
-    assert names_of(made.program.methods[0]) == ["aten::add.out"]
-    found = np.frombuffer(made.program.constants[1], np.float32)
-    assert np.allclose(found, np.cos(WEIGHT))
+    improved = repack(cosine(), KNOWN, ("fold_inexact",))
+    assert names_of(improved.program.methods[0]) == ["aten::add.out"]
+    folded = np.frombuffer(improved.program.constants[1], np.float32)
+    assert np.allclose(folded, np.cos(WEIGHT))
 
 
 def test_a_program_that_cannot_run_here_is_not_changed() -> None:

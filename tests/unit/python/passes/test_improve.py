@@ -27,10 +27,10 @@ from ember.run import testing
 
 
 def test_no_pass_changes_nothing() -> None:
-    made = repack(linear(), KNOWN)
-    assert len(made.program.methods[0].instructions) == 2
-    assert made.passes == ()
-    assert made.origins == {"forward": (0, 1)}
+    improved = repack(linear(), KNOWN)
+    assert len(improved.program.methods[0].instructions) == 2
+    assert improved.passes == ()
+    assert improved.origins == {"forward": (0, 1)}
 
 
 @pytest.mark.slow
@@ -42,18 +42,20 @@ def test_committed_programs_compute_the_same_after_all_passes(
     dropped, unused, used = [], [], 0
     for path in matching()[::share]:
         folder = committed.copied(path.stem, tmp_path / path.stem)
-        made = repack(models.read(path), KNOWN, passes.NAMES)
-        (folder / "model.pte").write_bytes(made.content)
-        assert program.problems(made.program) == []
-        dropped += [path.name for one in made.passes if one.status == "dropped"]
-        used += any(one.status == "used" for one in made.passes)
-        unused += made.program.unused_constants()
-        for plan in made.replanned.values():
+        improved = repack(models.read(path), KNOWN, passes.NAMES)
+        (folder / "model.pte").write_bytes(improved.content)
+        assert program.problems(improved.program) == []
+        dropped += [
+            path.name for outcome in improved.passes if outcome.status == "dropped"
+        ]
+        used += any(outcome.status == "used" for outcome in improved.passes)
+        unused += improved.program.unused_constants()
+        for plan in improved.replanned.values():
             assert plan.planned == plan.lower_bound <= plan.stock
     assert (dropped, unused) == ([], [])
     assert used > 60 // share
-    found = cases.find([tmp_path])
-    outcomes = testing.test(found, [boards.load("host")], jobs=1)
+    case_files = cases.find([tmp_path])
+    outcomes = testing.test(case_files, [boards.load("host")], jobs=1)
     assert [f"{o.name}: {o.message}" for o in outcomes if o.status != "passed"] == []
     assert len(outcomes) > 400 // share
 
@@ -74,13 +76,13 @@ def spoiled(
     draft: edit.Draft, computer: Computer, keep: frozenset[int]
 ) -> list[edit.Draft]:
     """As fold, with one bit of a constant wrong."""
-    found = []
-    for one in fold.exact(draft, computer, keep):
-        *others, last = one.program.constants
+    wrong = []
+    for folded in fold.exact(draft, computer, keep):
+        *others, last = folded.program.constants
         last = bytes([last[0], last[1], last[2] ^ 1, *last[3:]])
-        program_ = replace(one.program, constants=(*others, last))
-        found.append(replace(one, program=program_))
-    return found
+        program_ = replace(folded.program, constants=(*others, last))
+        wrong.append(replace(folded, program=program_))
+    return wrong
 
 
 def test_a_pass_that_changes_a_result_is_dropped(
@@ -89,11 +91,11 @@ def test_a_pass_that_changes_a_result_is_dropped(
     monkeypatch.setattr(improve, "ALL", {**improve.ALL, "fold": spoiled})
     monkeypatch.setattr(improve.CacheEntry, "read", lambda *_: None)
     monkeypatch.setattr(improve.CacheEntry, "write", lambda *_: None)
-    made = repack(linear(), KNOWN, ("fold",))
-    assert [(one.status, one.reason) for one in made.passes] == [
+    improved = repack(linear(), KNOWN, ("fold",))
+    assert [(outcome.status, outcome.reason) for outcome in improved.passes] == [
         ("dropped", "the results differ")
     ]
-    assert len(made.program.methods[0].instructions) == 2
+    assert len(improved.program.methods[0].instructions) == 2
 
 
 def test_programs_are_compared_by_all_their_runs() -> None:
@@ -136,6 +138,6 @@ def test_names_of_passes_are_checked() -> None:
     with pytest.raises(UsageError, match="there is no pass 'folt'"):
         passes.wanted(["folt"])
     either = [passes.with_rows(passes.NAMES, rows) for rows in ("smallest", "fed")]
-    for names, own in zip(either, ("rows", "rows_fed"), strict=True):
-        others = {"rows", "rows_fed"} - {own}
+    for names, name_kept in zip(either, ("rows", "rows_fed"), strict=True):
+        others = {"rows", "rows_fed"} - {name_kept}
         assert names == tuple(name for name in improve.ALL if name not in others)

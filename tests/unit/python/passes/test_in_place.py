@@ -41,30 +41,32 @@ def chain(*, wide: bool = False, again: bool = False) -> Model:
     return one_method(values, calls, (1, 7), (6 if again else 4,))
 
 
-def offsets_of(made: Model, *values: int) -> list[int]:
-    found = [made.program.methods[0].values[value] for value in values]
-    return [one.allocation.offset for one in found]  # type: ignore[union-attr]
+def offsets_of(source: Model, *values: int) -> list[int]:
+    tensors = [source.program.methods[0].values[value] for value in values]
+    return [value.allocation.offset for value in tensors]  # type: ignore[union-attr]
 
 
 def test_a_result_is_written_over_an_argument() -> None:
-    made = repack(chain(), KNOWN, ("in_place",))
-    assert [one.status for one in made.passes] == ["used"]
-    assert len(set(offsets_of(made, 2, 3, 4))) == 1
-    assert offsets_of(made, 1) != offsets_of(made, 2)  # the caller's input stays
-    again = repack(replace(made, stock=None), KNOWN, passes.DEFAULT)
+    improved = repack(chain(), KNOWN, ("in_place",))
+    assert [outcome.status for outcome in improved.passes] == ["used"]
+    assert len(set(offsets_of(improved, 2, 3, 4))) == 1
+    assert offsets_of(improved, 1) != offsets_of(
+        improved, 2
+    )  # the caller's input stays
+    again = repack(replace(improved, stock=None), KNOWN, passes.DEFAULT)
     assert again.program.methods[0].planned_bytes <= 128
 
 
 def test_an_argument_that_is_read_in_another_shape_stays() -> None:
-    made = repack(chain(wide=True), KNOWN, ("in_place",))
-    one, other = offsets_of(made, 2, 3)
-    assert one != other
+    improved = repack(chain(wide=True), KNOWN, ("in_place",))
+    offset, other = offsets_of(improved, 2, 3)
+    assert offset != other
 
 
 def test_an_argument_that_is_needed_again_stays() -> None:
-    made = repack(chain(again=True), KNOWN, ("in_place",))
-    one, other = offsets_of(made, 2, 3)
-    assert one != other
+    improved = repack(chain(again=True), KNOWN, ("in_place",))
+    offset, other = offsets_of(improved, 2, 3)
+    assert offset != other
 
 
 def test_kernels_that_say_nothing_are_not_in_place() -> None:
@@ -76,8 +78,8 @@ def test_kernels_that_say_nothing_are_not_in_place() -> None:
 def test_declared_kernels_write_over_their_arguments(tmp_path: Path) -> None:
     """Every committed case of one call, its result over each argument like it."""
     pairs, names = [], []
-    for found in cases.find(committed_cases.operators()):
-        case = cases.read(found)
+    for case_file in cases.find(committed_cases.operators()):
+        case = cases.read(case_file)
         (method, *more) = case.program.methods
         calls = [
             c for _, name, c in method.kernel_calls() if KNOWN.writes_in_place(name)
@@ -93,8 +95,8 @@ def test_declared_kernels_write_over_their_arguments(tmp_path: Path) -> None:
                 method,
                 {out: replace(method.values[out], allocation=place)},  # type: ignore[type-var]
             )
-            for one in (method, over):
-                subject = Executable.of(replace(case.program, methods=(one,)))
+            for variant in (method, over):
+                subject = Executable.of(replace(case.program, methods=(variant,)))
                 pairs.append((subject, case.runs))
             names.append(f"{case.name}: {value}")
     results = here().run(pairs)

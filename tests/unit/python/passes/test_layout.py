@@ -34,20 +34,20 @@ def turned(*, read: bool = False) -> Model:
         tensor(320, (3, 2)),
         types.Int(3),
     ]
-    one, zero, two, false, order, state, x, new, over, out, same, three = range(12)
+    unit, zero, two, false, order, state, x, new, over, out, same, three = range(12)
     calls: list[types.Instruction] = [
-        call("slice_scatter", state, x, zero, two, three, one, new),
+        call("slice_scatter", state, x, zero, two, three, unit, new),
         types.KernelCall(call("copy_", 0).op_index, (state, new, false, state)),
         call("permute", state, order, over),
-        call("add", over, over, one, out),
+        call("add", over, over, unit, out),
     ]
     if read:
-        calls.append(call("add", state, state, one, same))
+        calls.append(call("add", state, state, unit, same))
     return one_method(values, calls, (x,), (out, *((same,) if read else ())))
 
 
-def operators_after(made: Model) -> list[str]:
-    packed = repack(made, KNOWN, PASSES)
+def operators_after(source: Model) -> list[str]:
+    packed = repack(source, KNOWN, PASSES)
     assert {outcome.status for outcome in packed.passes} <= {"used", "idle"}
     return names_of(packed.program.methods[0])
 

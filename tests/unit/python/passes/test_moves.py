@@ -41,8 +41,8 @@ def sliced(*, dim: int = 0, late: bool = False) -> Model:
 
 
 def test_a_slice_of_rows_becomes_a_view() -> None:
-    made = repack(sliced(), KNOWN, ("view",))
-    (method,) = made.program.methods
+    improved = repack(sliced(), KNOWN, ("view",))
+    (method,) = improved.program.methods
     assert names_of(method) == ["aten::relu.out", "aten::relu.out", "aten::add.out"]
     outer, inner = method.values[5], method.values[6]
     assert isinstance(outer, types.Tensor)
@@ -50,17 +50,17 @@ def test_a_slice_of_rows_becomes_a_view() -> None:
     assert outer.allocation is not None
     assert inner.allocation is not None
     assert inner.allocation.offset == outer.allocation.offset + 16
-    assert made.origins == {"forward": (0, 2, 3)}
+    assert improved.origins == {"forward": (0, 2, 3)}
 
 
 def test_a_slice_of_columns_stays() -> None:
-    made = repack(sliced(dim=1), KNOWN, ("view",))
-    assert [one.status for one in made.passes] == ["idle"]
+    improved = repack(sliced(dim=1), KNOWN, ("view",))
+    assert [outcome.status for outcome in improved.passes] == ["idle"]
 
 
 def test_a_copy_of_what_changes_stays() -> None:
-    made = repack(sliced(late=True), KNOWN, ("view",))
-    assert [one.status for one in made.passes] == ["idle"]
+    improved = repack(sliced(late=True), KNOWN, ("view",))
+    assert [outcome.status for outcome in improved.passes] == ["idle"]
 
 
 def test_an_input_is_not_shown_as_an_output() -> None:
@@ -70,8 +70,8 @@ def test_an_input_is_not_shown_as_an_output() -> None:
     method = replace(method, chains=(types.Chain(calls),), outputs=(6,))
     shown = replace(model.program, methods=(method,))
     model = replace(model, program=shown, content=program.write(shown))
-    made = repack(model, KNOWN, ("view",))
-    assert [one.status for one in made.passes] == ["idle"]
+    improved = repack(model, KNOWN, ("view",))
+    assert [outcome.status for outcome in improved.passes] == ["idle"]
 
 
 def joined(*, dim: int = 0, twice: bool = False, state: bool = False) -> Model:
@@ -102,24 +102,24 @@ def joined(*, dim: int = 0, twice: bool = False, state: bool = False) -> Model:
 
 
 def test_what_is_concatenated_lies_inside_the_result() -> None:
-    made = repack(joined(), KNOWN, ("concat",))
-    (method,) = made.program.methods
+    improved = repack(joined(), KNOWN, ("concat",))
+    (method,) = improved.program.methods
     assert names_of(method) == ["aten::relu.out", "aten::mul.out", "aten::relu.out"]
     places = [method.values[value].allocation.offset for value in (6, 3, 4)]  # type: ignore[union-attr]
     assert places == [places[0], places[0], places[0] + 24]
     assert (
-        made.program.methods[0].planned_bytes
+        improved.program.methods[0].planned_bytes
         < joined().program.methods[0].planned_bytes
     )
     # What it wrote is read again: packing it once more changes nothing.
-    again = repack(replace(made, stock=None), KNOWN, passes.NAMES)
-    assert again.program == made.program
+    again = repack(replace(improved, stock=None), KNOWN, passes.NAMES)
+    assert again.program == improved.program
 
 
 @pytest.mark.parametrize("options", [{"dim": 1}, {"twice": True}, {"state": True}])
 def test_a_concatenation_that_must_copy_stays(options: dict[str, int]) -> None:
-    made = repack(joined(**options), KNOWN, ("concat",))  # type: ignore[arg-type]
-    assert [one.status for one in made.passes] == ["idle"]
+    improved = repack(joined(**options), KNOWN, ("concat",))  # type: ignore[arg-type]
+    assert [outcome.status for outcome in improved.passes] == ["idle"]
 
 
 def test_a_merge_that_raises_the_peak_is_not_made() -> None:
@@ -147,5 +147,5 @@ def test_a_merge_that_raises_the_peak_is_not_made() -> None:
     ]
     model = one_method(values, calls, (1, 7, 8), (5, 10), size=8192)
     before = repack(model, KNOWN).program.methods[0].planned_bytes
-    made = repack(model, KNOWN, ("concat",))
-    assert made.program.methods[0].planned_bytes <= before
+    improved = repack(model, KNOWN, ("concat",))
+    assert improved.program.methods[0].planned_bytes <= before

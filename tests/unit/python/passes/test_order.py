@@ -47,33 +47,33 @@ def branches() -> Model:
 
 def test_calls_change_places_where_that_lowers_the_peak() -> None:
     before = repack(branches(), KNOWN)
-    made = repack(branches(), KNOWN, ("order",))
-    (outcome,) = made.passes
+    improved = repack(branches(), KNOWN, ("order",))
+    (outcome,) = improved.passes
     assert outcome.status == "used"
     saved = before.program.methods[0].planned_bytes
-    saved -= made.program.methods[0].planned_bytes
+    saved -= improved.program.methods[0].planned_bytes
     assert saved == outcome.planned == 256 - 16
-    assert sorted(made.origins["forward"]) == [0, 1, 2, 3, 4]
-    assert made.origins["forward"] != (0, 1, 2, 3, 4)
+    assert sorted(improved.origins["forward"]) == [0, 1, 2, 3, 4]
+    assert improved.origins["forward"] != (0, 1, 2, 3, 4)
 
 
 def test_an_order_that_is_best_stays() -> None:
-    made = repack(linear(), KNOWN, ("order",))
-    assert [one.status for one in made.passes] == ["idle"]
+    improved = repack(linear(), KNOWN, ("order",))
+    assert [outcome.status for outcome in improved.passes] == ["idle"]
     again = repack(branches(), KNOWN, ("order",))
     twice = repack(again, KNOWN, ("order",))
-    assert [one.status for one in twice.passes] == ["idle"]
+    assert [outcome.status for outcome in twice.passes] == ["idle"]
 
 
 @pytest.mark.parametrize("name", ["special_counter", "special_kv_cache"])
 def test_state_is_read_before_it_changes_in_every_order(name: str) -> None:
     model = models.read(path_of(name))
     (method,) = model.program.methods
-    found = order.Orders(method, KNOWN)
-    reads = {v: n for n, own in enumerate(found.effects) for v in own.reads}
-    for index, own in enumerate(found.effects):
-        for value in own.writes | own.updates:
+    orders = order.Orders(method, KNOWN)
+    reads = {v: n for n, effect in enumerate(orders.effects) for v in effect.reads}
+    for index, accesses in enumerate(orders.effects):
+        for value in accesses.writes | accesses.updates:
             for other, at in reads.items():
-                a, b = found.of_value.get(value), found.of_value.get(other)
+                a, b = orders.of_value.get(value), orders.of_value.get(other)
                 if a is not None and a == b and at < index:
-                    assert found.needs[index] >> at & 1
+                    assert orders.needs[index] >> at & 1

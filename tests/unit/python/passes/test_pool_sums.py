@@ -55,8 +55,8 @@ def whole_region(method: Method) -> Schedule:
 def by_rows(model: Model) -> tuple[Program, Method, tuple[int, ...]]:
     """With a region of all calls: the program, and its method before it was placed."""
     method = apart(model)
-    made, order = unplaced(model, method, whole_region(method))
-    return made, method, order
+    rewritten, order = unplaced(model, method, whole_region(method))
+    return rewritten, method, order
 
 
 def names(method: Method) -> list[str]:
@@ -66,13 +66,15 @@ def names(method: Method) -> list[str]:
 @pytest.mark.parametrize("pool", POOLS)
 def test_sums_of_rows_give_the_same_bits(pool: tuple[int, int, int, int, int]) -> None:
     model = pooled(*pool)
-    made, method, order = by_rows(model)
-    assert SUMS in names(made.methods[0])
-    assert MEANS in names(made.methods[0])
-    assert not [*check_rows.differences(method, made, made.methods[0], order, KNOWN)]
-    plan = replan(made.methods[0], KNOWN, check=False)
-    placed = replace(made, methods=(plan.method,))
-    assert check.problems(made, placed, KNOWN) == []
+    rewritten, method, order = by_rows(model)
+    assert SUMS in names(rewritten.methods[0])
+    assert MEANS in names(rewritten.methods[0])
+    assert not [
+        *check_rows.differences(method, rewritten, rewritten.methods[0], order, KNOWN)
+    ]
+    plan = replan(rewritten.methods[0], KNOWN, check=False)
+    placed = replace(rewritten, methods=(plan.method,))
+    assert check.problems(rewritten, placed, KNOWN) == []
     assert program.problems(placed) == []
     old = Executable(model.program, model.content)
     assert compare(here(), old, Executable.of(placed), scenarios(model)) == "same"
@@ -86,8 +88,8 @@ def test_small_overlapping_and_narrow_windows_stay(
 ) -> None:
     """Where sums would take more than half of a window, where a row is part of several
     windows, and where it is short."""
-    made, *_ = by_rows(pooled(*pool))
-    assert SUMS not in names(made.methods[0])
+    rewritten, *_ = by_rows(pooled(*pool))
+    assert SUMS not in names(rewritten.methods[0])
 
 
 def test_an_image_that_is_pooled_as_a_whole_is_never_whole() -> None:
@@ -99,14 +101,14 @@ def test_an_image_that_is_pooled_as_a_whole_is_never_whole() -> None:
     method = replan(best.program.methods[0], KNOWN, check=False).method
     assert SUMS in names(method)
     assert method.planned_bytes < 65_536
-    made = replace(best.program, methods=(method,))
+    rewritten = replace(best.program, methods=(method,))
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
-def changed(made: Program, name: str, arg: int, to: types.Value) -> Program:
+def changed(source: Program, name: str, arg: int, to: types.Value) -> Program:
     """With another argument of the one call of that name."""
-    (method,) = made.methods
+    (method,) = source.methods
     at = names(method).index(name)
     (chain,) = method.chains
     instructions = list(chain.instructions)
@@ -117,16 +119,18 @@ def changed(made: Program, name: str, arg: int, to: types.Value) -> Program:
     instructions[at] = replace(call, args=tuple(args))
     chains = (replace(chain, instructions=tuple(instructions)),)
     values = (*method.values, to)
-    return replace(made, methods=(replace(method, values=values, chains=chains),))
+    return replace(source, methods=(replace(method, values=values, chains=chains),))
 
 
 @pytest.mark.parametrize("name", [SUMS, MEANS])
 @pytest.mark.parametrize("arg", [4, 5, 6])
 def test_another_scale_or_zero_is_found(name: str, arg: int) -> None:
-    made, method, order = by_rows(pooled(*POOLS[0]))
-    wrong = changed(made, name, arg, types.Int(3))
-    found = [*check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)]
-    assert any("adds up other windows" in fault for fault in found)
+    rewritten, method, order = by_rows(pooled(*POOLS[0]))
+    wrong = changed(rewritten, name, arg, types.Int(3))
+    differences = [
+        *check_rows.differences(method, wrong, wrong.methods[0], order, KNOWN)
+    ]
+    assert any("adds up other windows" in fault for fault in differences)
 
 
 def test_sums_that_do_not_begin_anew_are_found() -> None:
@@ -143,6 +147,10 @@ def test_sums_that_do_not_begin_anew_are_found() -> None:
     assert len(clears) == 3  # rows of windows
     for at in clears:
         wrong = replace(region, steps=region.steps[:at] + region.steps[at + 1 :])
-        made, order = unplaced(model, method, wrong)
-        found = [*check_rows.differences(method, made, made.methods[0], order, KNOWN)]
-        assert any("reads other rows" in fault for fault in found)
+        rewritten, order = unplaced(model, method, wrong)
+        differences = [
+            *check_rows.differences(
+                method, rewritten, rewritten.methods[0], order, KNOWN
+            )
+        ]
+        assert any("reads other rows" in fault for fault in differences)

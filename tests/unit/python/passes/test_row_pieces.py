@@ -37,15 +37,15 @@ def packed(model: Model) -> Program:
 
 def columns(method: Method) -> list[int]:
     """Of what nodes by themselves make."""
-    made = []
+    widths = []
     for region in row_regions.regions(method):
         node = method.instructions[region.rows - 1]
         assert isinstance(node, types.KernelCall)
         tensor = method.values[node.args[-1]]
         assert isinstance(tensor, types.Tensor)
         if region.rows - region.enter == 2:
-            made.append(tensor.sizes[-1])
-    return made
+            widths.append(tensor.sizes[-1])
+    return widths
 
 
 @pytest.mark.parametrize(
@@ -59,10 +59,10 @@ def columns(method: Method) -> list[int]:
 )
 def test_pieces_of_rows_give_the_same_bits(sizes: Sequence[int], piece: int) -> None:
     model = quantised(sizes)
-    made = packed(model)
-    assert columns(made.methods[0]) == [piece]
+    improved = packed(model)
+    assert columns(improved.methods[0]) == [piece]
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(improved), scenarios(model)) == "same"
 
 
 @pytest.mark.parametrize(("width", "side"), [(0.25, 96), (0.25, 128)])
@@ -76,10 +76,10 @@ def test_pieces_of_other_sizes_are_found() -> None:
     model = quantised((1, 3, 40, 96))
     before = apart(model)
     start = edit.draft(replace(model.program, methods=(before,)))
-    made = rows.apply(start, here(), frozenset())[0].program
-    (method,) = made.methods
+    rewritten = rows.apply(start, here(), frozenset())[0].program
+    (method,) = rewritten.methods
     order = (0, 0, 0, 1)
-    assert not [*check_rows.differences(before, made, method, order, KNOWN)]
+    assert not [*check_rows.differences(before, rewritten, method, order, KNOWN)]
     (region,) = row_regions.regions(method)
     node = method.instructions[region.rows - 1]
     assert isinstance(node, types.KernelCall)
@@ -89,5 +89,5 @@ def test_pieces_of_other_sizes_are_found() -> None:
         assert isinstance(tensor, types.Tensor)
         values[node.args[arg]] = replace(tensor, sizes=(1, 3, 1, 32))
         wrong = replace(method, values=tuple(values))
-        other = replace(made, methods=(wrong,))
+        other = replace(rewritten, methods=(wrong,))
         assert [*check_rows.differences(before, other, wrong, order, KNOWN)]

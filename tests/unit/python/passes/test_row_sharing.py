@@ -79,9 +79,9 @@ def test_regions_whose_windows_share_give_the_same_bits(
     model = inception_like(20, 2, doubled=doubled, mean=mean)
     region = whole(model, sides=sides)
     assert region.slab.early
-    made = with_region(model, apart(model), region)
+    rewritten = with_region(model, apart(model), region)
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 @pytest.mark.parametrize("early", [False, True])
@@ -119,8 +119,12 @@ def test_windows_that_lie_over_each_other_when_needed_are_found() -> None:
         size = max(region.slab.size, starts[number] + windows[number].room)
         slab = replace(region.slab, starts=tuple(starts), size=size)
         wrong = replace(region, slab=slab)
-        made, order = unplaced(model, method, wrong)
-        if not [*check_rows.differences(method, made, made.methods[0], order, KNOWN)]:
+        rewritten, order = unplaced(model, method, wrong)
+        if not [
+            *check_rows.differences(
+                method, rewritten, rewritten.methods[0], order, KNOWN
+            )
+        ]:
             missed += 1
     assert missed <= 2  # those that are never needed with the other one
 
@@ -129,35 +133,35 @@ def by_rows(model: Model, *, over: bool) -> Program:
     packed = replan(model.program.methods[0], KNOWN).method
     start = edit.draft(replace(model.program, methods=(packed,)))
     drafts = rows.apply(start, here(), frozenset())
-    (made,) = (
+    (rewritten,) = (
         each.program
         for each in drafts
         if over == bool(row_regions.overlapping(each.program.methods[0]))
     )
-    return made
+    return rewritten
 
 
 @pytest.mark.parametrize("floats", [False, True])
 def test_windows_that_are_used_late_lie_over_rows_that_were_read(floats: bool) -> None:
     """The slab ends in the input; what lies there is first used when that was read."""
     model = inception_like(32, 3, floats=floats)
-    made = by_rows(model, over=True)
-    (method,) = made.methods
+    rewritten = by_rows(model, over=True)
+    (method,) = rewritten.methods
     region = row_regions.regions(method)[-1]
     slab, image = (reach(method, value) for value in (region.slab, region.inputs[0]))
     assert slab.start < image.start < slab.stop < image.stop
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 def test_an_input_that_starts_too_early_is_found() -> None:
     """By the checker, which executes the table where all lies in the end."""
-    made = by_rows(inception_like(32, 3), over=True)
-    (method,) = made.methods
+    rewritten = by_rows(inception_like(32, 3), over=True)
+    (method,) = rewritten.methods
     (region,) = row_regions.regions(method)
     apart_again = rows.separated(method, here(), frozenset())
-    before = replace(made, methods=(apart_again,))
-    assert check.problems(before, made, KNOWN) == []
+    before = replace(rewritten, methods=(apart_again,))
+    assert check.problems(before, rewritten, KNOWN) == []
     (image,) = set(region.inputs)
     tensor = method.values[image]
     assert isinstance(tensor, types.Tensor) and tensor.allocation is not None
@@ -167,7 +171,7 @@ def test_an_input_that_starts_too_early_is_found() -> None:
         values[image] = replace(tensor, allocation=place)
         sizes = tuple(size and size + 64 for size in method.planned_sizes)
         moved = replace(method, values=tuple(values), planned_sizes=sizes)
-        wrong = check.problems(before, replace(made, methods=(moved,)), KNOWN)
+        wrong = check.problems(before, replace(rewritten, methods=(moved,)), KNOWN)
         assert bool(wrong) == is_wrong
 
 
@@ -192,9 +196,9 @@ def test_a_branch_that_reads_late_runs_ahead() -> None:
     assert rows_of[wide] == 3  # and not four, of which one waits
     assert rows_of[pooled] == 2
     region = whole(model)
-    made = with_region(model, apart(model), region)
+    rewritten = with_region(model, apart(model), region)
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 def test_a_row_that_waits_for_nothing_is_read_at_once() -> None:

@@ -54,9 +54,9 @@ def test_what_goes_down_and_up_again_is_one_region(turn: tuple[int, int, int]) -
     method = apart(model)
     region = largest_region(method)
     assert len(region.cascade.calls) == len(method.instructions)
-    made = with_region(model, method, region)
+    rewritten = with_region(model, method, region)
     old = Executable(model.program, model.content)
-    assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+    assert compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
 
 
 @pytest.mark.parametrize("turn", [(2, 0, 0), (4, 1, 0)])
@@ -66,9 +66,9 @@ def test_rows_of_a_transposed_convolution_are_checked(
     """A node with another padding, stride or dilation sees other rows by other taps."""
     model = u_network(4, *turn)
     method = apart(model)
-    made, order = unplaced(model, method, largest_region(method))
-    (new,) = made.methods
-    assert not [*check_rows.differences(method, made, new, order, KNOWN)]
+    rewritten, order = unplaced(model, method, largest_region(method))
+    (new,) = rewritten.methods
+    assert not [*check_rows.differences(method, rewritten, new, order, KNOWN)]
     names = [(i, name) for i, name, _ in new.kernel_calls()]
     index = next(i for i, name in names if "transpose" in name)
     node = new.instructions[index]
@@ -84,7 +84,7 @@ def test_rows_of_a_transposed_convolution_are_checked(
             values += [types.Int(number) for number in changed_to]
             values[node.args[arg]] = types.IntList(numbers)
             wrong = replace(new, values=tuple(values))
-            other = replace(made, methods=(wrong,))
+            other = replace(rewritten, methods=(wrong,))
             faults = [*check_rows.differences(method, other, wrong, order, KNOWN)]
             assert any("other rows" in fault for fault in faults), (arg, changed_to)
 
@@ -92,21 +92,22 @@ def test_rows_of_a_transposed_convolution_are_checked(
 def test_the_pass_saves_memory_and_says_how_much() -> None:
     model = resnet_like()
     whole = repack(model, KNOWN, passes.DEFAULT)
-    made = repack(model, KNOWN, ROWS)
+    improved = repack(model, KNOWN, ROWS)
     (before,) = (method.planned_bytes for method in whole.program.methods)
-    (after,) = (method.planned_bytes for method in made.program.methods)
+    (after,) = (method.planned_bytes for method in improved.program.methods)
     assert after < before / 2
-    outcome = next(one for one in made.passes if one.name == "rows")
+    outcome = next(result for result in improved.passes if result.name == "rows")
     assert outcome.status == "used"
     assert outcome.planned == before - after
-    assert row_regions.has_regions(made.program)
+    assert row_regions.has_regions(improved.program)
 
 
 def test_a_packed_program_stays_as_it_is() -> None:
-    made = repack(resnet_like(), KNOWN, ROWS)
-    again = repack(replace(made, stock=None), KNOWN, ROWS)
+    improved = repack(resnet_like(), KNOWN, ROWS)
+    again = repack(replace(improved, stock=None), KNOWN, ROWS)
     assert (
-        again.program.methods[0].planned_bytes == made.program.methods[0].planned_bytes
+        again.program.methods[0].planned_bytes
+        == improved.program.methods[0].planned_bytes
     )
 
 
@@ -114,8 +115,8 @@ def test_a_weight_in_a_region_may_be_copied_to_other_memory() -> None:
     """As where the board has a faster one: the runtime then has its parts for what can
     change, though no call of the region does."""
     model = resnet_like()
-    made = repack(model, KNOWN, ROWS).program
-    (method,) = made.methods
+    packed = repack(model, KNOWN, ROWS).program
+    (method,) = packed.methods
     (region,) = row_regions.regions(method)
     node = method.instructions[region.enter + 1]
     assert isinstance(node, types.KernelCall)
@@ -126,8 +127,8 @@ def test_a_weight_in_a_region_may_be_copied_to_other_memory() -> None:
     values[node.args[1]] = replace(weights, allocation=place, data_index=1)
     sizes = (*method.planned_sizes, -(-weights.nbytes // 16) * 16)
     copied = replace(method, values=tuple(values), planned_sizes=sizes)
-    state = made.constants[weights.data_index]
-    new = replace(made, methods=(copied,), mutable_data=((b"", state),))
+    state = packed.constants[weights.data_index]
+    new = replace(packed, methods=(copied,), mutable_data=((b"", state),))
     old = Executable(model.program, model.content)
     assert compare(here(), old, Executable.of(new), scenarios(model)) == "same"
 
@@ -154,11 +155,15 @@ def test_a_wrong_schedule_is_found(kind: str) -> None:
     harmless = tried = 0
     for at in range(0, len(region.steps) - 1, 11):
         wrong = replace(region, steps=changed(region, at, kind))
-        made, order = unplaced(model, method, wrong)
+        rewritten, order = unplaced(model, method, wrong)
         tried += 1
-        if not any(check_rows.differences(method, made, made.methods[0], order, KNOWN)):
+        if not any(
+            check_rows.differences(
+                method, rewritten, rewritten.methods[0], order, KNOWN
+            )
+        ):
             harmless += 1
-            new_one = Executable.of(made)
+            new_one = Executable.of(rewritten)
             assert compare(here(), old, new_one, scenarios(model)) == "same", at
     assert tried > 20
     assert harmless == 0 if kind == "length" else harmless < tried
@@ -189,11 +194,13 @@ def test_readers_that_run_out_of_step_are_refused() -> None:
     whole = cascade.of([call for call in calls if call], frozenset(method.outputs))
     if whole is not None:
         try:
-            made = with_region(model, method, schedule.of(whole))
+            rewritten = with_region(model, method, schedule.of(whole))
         except OutOfStepError:
             return
         old = Executable(model.program, model.content)
-        assert compare(here(), old, Executable.of(made), scenarios(model)) == "same"
+        assert (
+            compare(here(), old, Executable.of(rewritten), scenarios(model)) == "same"
+        )
 
 
 @pytest.mark.broad
@@ -201,43 +208,43 @@ def test_readers_that_run_out_of_step_are_refused() -> None:
 def test_no_table_harms_the_loader(model: Model) -> None:
     """Bytes of the table, of lists and of numbers of a program are changed: it is
     refused, or runs to its end within its memory."""
-    made = repack(model, KNOWN, ROWS)
-    (region,) = row_regions.regions(made.program.methods[0])
-    table = made.program.methods[0].values[region.table]
+    improved = repack(model, KNOWN, ROWS)
+    (region,) = row_regions.regions(improved.program.methods[0])
+    table = improved.program.methods[0].values[region.table]
     assert isinstance(table, types.Tensor)
     random = np.random.default_rng(7)
     hostile = []
     for number in range(160):
-        constants = list(made.program.constants)
+        constants = list(improved.program.constants)
         data = bytearray(constants[table.data_index])
         for at in random.integers(0, len(data), 1 + number % 3):
             place = at % 120 if number % 2 else at  # most of it is steps
             data[place] = int(random.integers(256))
         constants[table.data_index] = bytes(data)
-        hostile.append(replace(made.program, constants=tuple(constants)))
-    method = made.program.methods[0]
+        hostile.append(replace(improved.program, constants=tuple(constants)))
+    method = improved.program.methods[0]
     for value, stated in enumerate(method.values):
         if isinstance(stated, types.TensorList):
             for items in (stated.items * 5, stated.items[::-1], ()):
                 hostile.append(
-                    changed_value(made.program, value, types.TensorList(items))
+                    changed_value(improved.program, value, types.TensorList(items))
                 )
     count = method.instructions[region.rows].args[1]  # type: ignore[union-attr]
     for nodes in (-1, 0, 1, 3, 6, 8, 1 << 20, (1 << 31) - 1):
-        hostile.append(changed_value(made.program, count, types.Int(nodes)))
+        hostile.append(changed_value(improved.program, count, types.Int(nodes)))
     (runs, *_) = scenarios(model)
     checked = Computer(boards.load("host-asan"), KNOWN, general)
-    results = checked.run([(Executable.of(one), runs[:1]) for one in hostile])
+    results = checked.run([(Executable.of(broken), runs[:1]) for broken in hostile])
     assert None not in results  # the sanitizers end a runner that leaves its memory
     refused = [result.status for result in results if result and result.status != 0]
     assert len(refused) > 40
 
 
-def changed_value(made: Program, value: int, to: types.Value) -> Program:
-    (method,) = made.methods
+def changed_value(source: Program, value: int, to: types.Value) -> Program:
+    (method,) = source.methods
     values = [*method.values]
     values[value] = to
-    return replace(made, methods=(replace(method, values=tuple(values)),))
+    return replace(source, methods=(replace(method, values=tuple(values)),))
 
 
 def test_plan_says_what_rows_save(
@@ -254,7 +261,7 @@ def test_plan_says_what_rows_save(
     assert not proposed["used"] and used["used"]
     assert proposed["regions"] == used["regions"]
     before, after = (
-        facts[one]["activations"]["planned"] for one in ("fit", "smallest")
+        facts[goal]["activations"]["planned"] for goal in ("fit", "smallest")
     )
     assert before - after == proposed["saved"]
     shown = " ".join(capsys.readouterr().out.split())
@@ -318,10 +325,10 @@ def test_only_regions_that_are_chosen_become_cascades(
     lives = RowLives(apart(mobilenet_v2(0.35, 96)), KNOWN)
     chooser = choose.Chooser(lives, over=True)
     assert sum(each.by_rows for ending in chooser.ranges() for each in ending) > 3000
-    made = []
+    cascades = []
     of = cascade.of
     monkeypatch.setattr(
-        cascade, "of", lambda *args, **kw: made.append(1) or of(*args, **kw)
+        cascade, "of", lambda *args, **kw: cascades.append(1) or of(*args, **kw)
     )
     assert chooser.choice().regions
-    assert len(made) < 300
+    assert len(cascades) < 300

@@ -39,10 +39,10 @@ def place(method: Method, value: int) -> types.Allocation | None:
 def test_layers_of_one_shape_are_written_over_their_inputs() -> None:
     model = over_network()
     whole = repack(model, KNOWN, passes.DEFAULT)
-    made = repack(model, KNOWN, ROWS)
-    assert made.has_rows
+    improved = repack(model, KNOWN, ROWS)
+    assert improved.has_rows
     assert not whole.has_rows
-    (before,), (after,) = whole.program.methods, made.program.methods
+    (before,), (after,) = whole.program.methods, improved.program.methods
     assert over_calls(before) == 0
     assert over_calls(after) == 4  # the input stays as it is
     assert after.planned_bytes <= before.planned_bytes * 0.7
@@ -87,8 +87,8 @@ def test_a_result_of_another_shape_over_its_input_is_refused(
     assert isinstance(tensor, types.Tensor)
     values[y] = replace(tensor, allocation=place(method, x))
     changed = replace(method, values=tuple(values))
-    made = replace(model.program, methods=(changed,))
+    edited = replace(model.program, methods=(changed,))
     runs = scenarios(model)[0][:1]
-    (result,) = here().run([(Executable.of(made), runs)])
+    (result,) = here().run([(Executable.of(edited), runs)])
     assert result is not None
     assert result.status != 0

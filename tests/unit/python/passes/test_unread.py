@@ -49,12 +49,12 @@ def of_bytes(**windows: int) -> Model:
     reach = stated["dilation"] * (stated["kernel"] - 1) + 1
     stride = stated["stride"] or stated["kernel"]
     y = net.image(net.pooled(x, reach, stride, stated["padding"], ceil=True))
-    found = net.image(net.sizes(y), DType.INT64)
+    positions = net.image(net.sizes(y), DType.INT64)
     given = {name: [number] * 2 for name, number in stated.items()}
     given["stride"] = given["stride"] if stated["stride"] else []
     lists = [net.ints(*numbers) for numbers in given.values()]
-    net.call(POOL, x, *lists, net.add(types.Bool(True)), y, found,
-             net.add(types.TensorList((y, found))))  # fmt: skip
+    net.call(POOL, x, *lists, net.add(types.Bool(True)), y, positions,
+             net.add(types.TensorList((y, positions))))  # fmt: skip
     last = net.calls[-1]
     assert isinstance(last, types.KernelCall)
     net.calls[-1] = types.KernelCall(last.op_index, last.args[:-1])
@@ -71,16 +71,20 @@ def test_indices_that_nobody_reads_are_not_planned(*, ceil: bool) -> None:
     assert [o.status for o in after.passes if o.name == "unread"] == ["used"]
     assert indices(after.program.methods[0]) == [types.Null()]
     image, half = (4 * 8 * side * side for side in (17, 9 if ceil else 8))
-    planned = [made.program.methods[0].planned_bytes for made in (before, after)]
+    planned = [
+        improved.program.methods[0].planned_bytes for improved in (before, after)
+    ]
     assert planned == [image + 3 * half + -image % 16, image + half + -image % 16]
 
 
 @pytest.mark.parametrize("used", ["output", "read"])
 def test_indices_that_somebody_reads_stay(used: str) -> None:
-    net, pooled, found = network()
+    net, pooled, positions = network()
     if used == "read":
-        found = net.aten("abs", found, net.image(net.sizes(found), DType.INT64))
-    model = net.model(net.relu(pooled), found)
+        positions = net.aten(
+            "abs", positions, net.image(net.sizes(positions), DType.INT64)
+        )
+    model = net.model(net.relu(pooled), positions)
     assert calls.unread(edit.draft(model.program), here(), frozenset()) == []
 
 
@@ -88,12 +92,12 @@ def test_indices_that_somebody_reads_stay(used: str) -> None:
 def test_indices_of_adaptive_pools(pool: str) -> None:
     def used(case: str) -> bool:
         model = models.read(committed_cases.case(f"op_{case}"))
-        made = repack(model, KNOWN, ("unread",))
-        (call,) = (c for _, name, c in made.program.methods[0].kernel_calls())
+        improved = repack(model, KNOWN, ("unread",))
+        (call,) = (c for _, name, c in improved.program.methods[0].kernel_calls())
         old = Executable(model.program, model.content)
-        same = compare(here(), old, Executable.of(made.program), scenarios(model))
+        same = compare(here(), old, Executable.of(improved.program), scenarios(model))
         assert same == "same"
-        return made.program.methods[0].values[call.args[3]] == types.Null()
+        return improved.program.methods[0].values[call.args[3]] == types.Null()
 
     assert used(f"{pool}_values")
     assert not used(pool)
@@ -102,10 +106,10 @@ def test_indices_of_adaptive_pools(pool: str) -> None:
 def test_kernels_of_users_get_their_indices() -> None:
     net, pooled, _ = network()
     draft = edit.draft(net.model(pooled).program)
-    own = replace(
+    custom = replace(
         KNOWN.operators[f"{POOL}.out"], sources=tuple("own.c" for _ in range(5))
     )
-    known = replace(KNOWN, operators={**KNOWN.operators, f"{POOL}.out": own})
+    known = replace(KNOWN, operators={**KNOWN.operators, f"{POOL}.out": custom})
     assert calls.unread(draft, here(), frozenset()) != []
     assert calls.unread(draft, here(known), frozenset()) == []
 
@@ -123,12 +127,12 @@ def test_a_pool_of_bytes_becomes_the_dialects(
     windows: dict[str, int], *, is_quantized: bool
 ) -> None:
     model = of_bytes(**windows)
-    made = repack(model, KNOWN, ("unread",))
-    names = made.program.methods[0].operator_names
+    improved = repack(model, KNOWN, ("unread",))
+    names = improved.program.methods[0].operator_names
     assert ("cortex_m::quantized_max_pool2d.out" in names) == is_quantized
     assert (f"{POOL}.out" in names) != is_quantized
     old = Executable(model.program, model.content)
-    new = Executable.of(made.program)
+    new = Executable.of(improved.program)
     assert compare(here(), old, new, scenarios(model)) == "same"
 
 
@@ -136,6 +140,6 @@ def test_rows_of_a_pool_without_indices() -> None:
     """Regions of rows hold none either."""
     net, pooled, _ = network(ceil=True)
     model = net.model(net.conv(pooled, 4))
-    made = repack(model, KNOWN, passes.with_rows(passes.DEFAULT))
-    assert made.has_rows
-    assert indices(made.program.methods[0]) == [types.Null()]
+    improved = repack(model, KNOWN, passes.with_rows(passes.DEFAULT))
+    assert improved.has_rows
+    assert indices(improved.program.methods[0]) == [types.Null()]

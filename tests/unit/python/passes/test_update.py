@@ -42,8 +42,8 @@ def kept(*, late: bool = False, early: bool = False, shown: bool = False) -> Mod
     return one_method(values, calls, (x,), outputs)
 
 
-def after(made: Model) -> list[str]:
-    packed = repack(made, KNOWN, ("update",))
+def after(source: Model) -> list[str]:
+    packed = repack(source, KNOWN, ("update",))
     assert all(outcome.status in ("used", "idle") for outcome in packed.passes)
     return names_of(packed.program.methods[0])
 
@@ -83,8 +83,8 @@ def test_kernels_that_say_nothing_do_not_amend() -> None:
 def test_declared_kernels_amend_their_argument() -> None:
     """Every committed case of one such call, its result over its first argument."""
     pairs, names = [], []
-    for found in cases.find(committed_cases.operators()):
-        case = cases.read(found)
+    for case_file in cases.find(committed_cases.operators()):
+        case = cases.read(case_file)
         (method, *more) = case.program.methods
         calls = [c for _, op, c in method.kernel_calls() if KNOWN.amends_self(op)]
         if more or len(method.instructions) != 1 or not calls:
@@ -95,8 +95,8 @@ def test_declared_kernels_amend_their_argument() -> None:
         place = method.values[self].allocation  # type: ignore[union-attr]
         changed = replace(method.values[out], allocation=place)  # type: ignore[type-var]
         over = edit.with_values(method, {out: changed})
-        for one in (method, over):
-            subject = Executable.of(replace(case.program, methods=(one,)))
+        for variant in (method, over):
+            subject = Executable.of(replace(case.program, methods=(variant,)))
             pairs.append((subject, case.runs))
         names.append(case.name)
     results = here().run(pairs)

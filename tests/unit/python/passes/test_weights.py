@@ -70,10 +70,10 @@ def test_sums_that_come_near_the_end_of_int32_stay() -> None:
 def test_one_channel_that_all_filters_see_is_a_convolution() -> None:
     model = models.read(path_of("int8_ds_cnn_small_m4"))
     before = model.program.methods[0]
-    made = repack(model, KNOWN, ("weights",))
-    after = made.program.methods[0]
-    assert [outcome.status for outcome in made.passes] == ["used"]
+    improved = repack(model, KNOWN, ("weights",))
+    after = improved.program.methods[0]
+    assert [outcome.status for outcome in improved.passes] == ["used"]
     assert len(calls_of(after, "depthwise")) == len(calls_of(before, "depthwise")) - 1
     old = Executable(model.program, model.content)
-    new = Executable.of(made.program)
+    new = Executable.of(improved.program)
     assert compare(here(), old, new, scenarios(model)) == "same"
