@@ -81,9 +81,9 @@ def check(library: ctypes.CDLL, name: str, sizes: tuple[int, int, int]) -> None:
         assert np.array_equal(c.view(np.uint32), portable.view(np.uint32)), sizes
     left, right = a[:, :inner].astype(np.float64), b[:, :length].astype(np.float64)
     right = right if by_rows else right.T
-    more = 0.0 if bias is None else beta * bias.astype(np.float64)
+    more: np.ndarray | float = 0.0 if bias is None else beta * bias.astype(np.float64)
     want = alpha * (left @ right) + more
-    most = abs(alpha) * (abs(left) @ abs(right)) + abs(more)
+    most = abs(alpha) * (abs(left) @ abs(right)) + np.abs(more)
     assert (abs(c[:, :columns] - want) <= 1e-6 * most + 1e-30).all(), sizes
     assert (c[:, columns:] == GUARD).all(), sizes
 

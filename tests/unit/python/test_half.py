@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -46,9 +47,11 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     return ctypes.CDLL(str(Path(folder / "half.so")))
 
 
-def converted(function: object, x: np.ndarray, dtype: type) -> np.ndarray:
-    y = np.empty(x.shape, dtype)
-    function(  # type: ignore[operator]
+def converted(
+    function: Callable[..., object], x: np.ndarray, dtype: type
+) -> np.ndarray:
+    y: np.ndarray = np.empty(x.shape, dtype)
+    function(
         x.ctypes.data_as(ctypes.c_void_p), y.ctypes.data_as(ctypes.c_void_p), len(x)
     )
     return y

@@ -41,7 +41,7 @@ SOURCES += [
     "engine/strided.c",
 ]
 SPECIAL = np.array([0.0, -0.0, np.nan, np.inf, -np.inf, 65504, 6e-8], np.float16)
-OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+OPERATIONS: dict[str, Callable[[np.ndarray, np.ndarray | np.float32], np.ndarray]] = {
     "add": np.add,
     "sub": np.subtract,
     "mul": np.multiply,
@@ -66,7 +66,8 @@ def address(array: np.ndarray) -> ctypes.c_void_p:
 
 def check(got: np.ndarray, want: np.ndarray) -> None:
     bits = [floats.astype(np.float16).view(np.uint16) for floats in (got, want)]
-    assert np.array_equal(*(np.where(np.isnan(want), 0, pattern) for pattern in bits))
+    got_bits, want_bits = (np.where(np.isnan(want), 0, pattern) for pattern in bits)
+    assert np.array_equal(got_bits, want_bits)
     assert np.array_equal(np.isnan(got), np.isnan(want))
 
 
@@ -88,12 +89,13 @@ def test_pairs(library: ctypes.CDLL, name: str) -> None:
             ]
             given = (ctypes.c_int32 * 8)(*table[0], *table[1])
             number = np.float32(0.1)
+            scalar = ctypes.c_float(float(number))
             right = ctypes.c_void_p() if kind == 6 else address(b)
             with np.errstate(all="ignore"):
                 other = number if kind == 6 else spread[1].astype(np.float32)
                 want = OPERATIONS[name](spread[0].astype(np.float32), other)
                 want = want.astype(np.float16)
-            library[name](address(y), address(a), right, ctypes.c_float(number), given)
+            library[name](address(y), address(a), right, scalar, given)
             check(y[:, :-1], want)
             assert (y[:, -1] == 77).all()
 

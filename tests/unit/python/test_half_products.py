@@ -32,8 +32,10 @@ void product(char *const data[4], const int32_t steps[4][3], const int32_t sizes
     ember_matmul_f16_run_neon(&half);
 }
 """
-SOURCES = ("linear/matmul_f16_neon.c",)
-SOURCES += ("engine/neon/gemm_f32_neon.c", "engine/gemm_f32.c")
+SOURCES = (
+    "linear/matmul_f16_neon.c",
+    *("engine/neon/gemm_f32_neon.c", "engine/gemm_f32.c"),
+)
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import json
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from html_pages import Page, needs_nothing
@@ -28,7 +29,7 @@ def point(key: str, program: str, content_digest: str | None = None) -> Point:
     return Point(key, program, HOST, Option(), content)
 
 
-def result(key: str, **figures: int) -> PointResult:
+def result(key: str, **figures: Any) -> PointResult:
     return replace(PointResult(key, "passed", ""), **figures)
 
 

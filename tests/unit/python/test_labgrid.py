@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -264,8 +266,8 @@ def test_the_keeper_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
         return answers[len(asked) - 1]
 
     monkeypatch.setattr(keeper, "_ask", ask)
-    monkeypatch.setattr(keeper.signal, "signal", lambda *_: None)
-    monkeypatch.setattr(keeper.time, "sleep", lambda _: None)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     assert keeper.main("client", "board", "desk/me") == 0
     assert asked == [("acquire",), *[("release-from", "desk/me")] * 2]
@@ -309,16 +311,16 @@ def test_the_port_of_several() -> None:
 # ---- flashing ------------------------------------------------------------------------
 
 
-def order(**more: bool) -> FlashOrder:
+def order(program: bool = True) -> FlashOrder:
     board = boards.load("nucleo-f446re")
     image = Image((ImageSegment(0x0800_0000, b"1234"),), 0x0800_0000)
-    return FlashOrder(board, image, **more)
+    return FlashOrder(board, image, program=program)
 
 
-def commands(**more: bool) -> list[str]:
+def commands(program: bool = True) -> list[str]:
     facts = order().board.flasher("openocd")
     assert isinstance(facts, OpenOcd)
-    plan = debuggers.at_place(order(**more), facts, "board-7")
+    plan = debuggers.at_place(order(program), facts, "board-7")
     assert plan.steps[0].argv[-2:] == ("bootstrap", "firmware.hex")
     target = json.loads(plan.files["place.yaml"])["targets"]["main"]
     assert target["resources"] == {"RemotePlace": {"name": "board-7"}}
@@ -393,6 +395,6 @@ def test_another_board_than_the_tag_says() -> None:
 
 
 def test_labgrid_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(labgrid.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(SdkError, match="labgrid-client is not installed"):
         labgrid.program()

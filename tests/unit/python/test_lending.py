@@ -20,6 +20,7 @@ from ember.model import Model
 from ember.model.steering import Steering
 from ember.plan import check as plan_check
 from ember.plan import kernel_scratch
+from ember.plan.improved import Chosen, Improved
 from ember.program import Delegate, NamedData
 from ember.select import selection
 from ember.toolchain import linker
@@ -46,18 +47,18 @@ def written(model: Model, folder: Path, **changes: Any) -> Path:
 
 
 @pytest.fixture(scope="module")
-def two() -> Model:
-    return kernel_scratch.payloads_last(models.read(TWO), "forward")
+def two() -> Improved:
+    return kernel_scratch.payloads_last(Improved.of(models.read(TWO)), "forward")
 
 
 def payloads(model: Model) -> list[bytes]:
     return [each.data for each in model.program.methods[0].delegates]
 
 
-def lent(model: Model) -> kernel_scratch.Lending:
+def lent(model: Improved) -> kernel_scratch.Lending:
     methods = model.program.methods[:1]
     chosen = selection.choose(model.program, model.content, (), A64, methods, "two")
-    return kernel_scratch.lending([(model, chosen)], A64, reload=False)
+    return kernel_scratch.lending([Chosen(model, chosen)], A64, reload=False)
 
 
 # ---- where it pays -------------------------------------------------------------------
@@ -82,7 +83,7 @@ def test_scratch_that_is_smaller_lies_in_the_image() -> None:
     assert facts["payloads"]["reused"] == facts["scratch"]
 
 
-def test_several_delegates_lend_together(two: Model) -> None:
+def test_several_delegates_lend_together(two: Improved) -> None:
     lending = lent(two)
     assert lending.spare == sum(map(len, payloads(two)))
     assert lending.start + lending.size == len(two.content)
@@ -91,7 +92,7 @@ def test_several_delegates_lend_together(two: Model) -> None:
     assert all(payload in tail for payload in payloads(two))
 
 
-def test_delegates_with_one_payload_lend_it_once(two: Model) -> None:
+def test_delegates_with_one_payload_lend_it_once(two: Improved) -> None:
     (method,) = two.program.methods
     same = tuple(
         replace(delegate, data=payloads(two)[0]) for delegate in method.delegates
@@ -113,7 +114,7 @@ def test_an_image_in_flash_keeps_them() -> None:
     assert facts["payloads"]["reason"] == "the image is not in RAM"
 
 
-def test_methods_that_share_scratch_keep_them(two: Model, tmp_path: Path) -> None:
+def test_methods_that_share_scratch_keep_them(two: Improved, tmp_path: Path) -> None:
     (method,) = two.program.methods
     path = written(two, tmp_path, methods=(method, replace(method, name="other")))
     facts = planned(path, methods=("forward", "other"))
@@ -122,7 +123,9 @@ def test_methods_that_share_scratch_keep_them(two: Model, tmp_path: Path) -> Non
     assert planned(path)["payloads"]["spare"] == 0  # the other method has them, too
 
 
-def test_a_method_that_is_not_built_keeps_its_own(two: Model, tmp_path: Path) -> None:
+def test_a_method_that_is_not_built_keeps_its_own(
+    two: Improved, tmp_path: Path
+) -> None:
     (method,) = two.program.methods
     longer = tuple(
         replace(delegate, data=delegate.data + bytes(16))
@@ -135,14 +138,14 @@ def test_a_method_that_is_not_built_keeps_its_own(two: Model, tmp_path: Path) ->
         assert facts["reused"] > 0
 
 
-def test_a_payload_inside_of_the_tables_stays(two: Model, tmp_path: Path) -> None:
+def test_a_payload_inside_of_the_tables_stays(two: Improved, tmp_path: Path) -> None:
     (method,) = two.program.methods
     inline = tuple(replace(delegate, inline=True) for delegate in method.delegates)
     path = written(two, tmp_path, methods=(replace(method, delegates=inline),))
     assert planned(path)["payloads"] == {"spare": 0, "reused": 0, "reason": ""}
 
 
-def test_a_payload_that_is_named_data_too_stays(two: Model) -> None:
+def test_a_payload_that_is_named_data_too_stays(two: Improved) -> None:
     both = (*two.program.named_data, NamedData("again", payloads(two)[1]))
     changed = replace(two.program, named_data=both)
     lending = lent(replace(two, program=changed, content=program.write(changed)))
@@ -157,7 +160,7 @@ def problems(model: Model, start: int, method: str = "forward") -> str:
     return "; ".join(plan_check.lent_problems(model.content, method, start))
 
 
-def test_the_check_agrees_and_finds_one_byte_more(two: Model) -> None:
+def test_the_check_agrees_and_finds_one_byte_more(two: Improved) -> None:
     start = lent(two).start
     assert problems(two, start) == ""
     end_of_data = two.content.rindex(two.program.named_data[-1].data)
@@ -169,7 +172,7 @@ def test_the_check_agrees_and_finds_one_byte_more(two: Model) -> None:
         plan_check.check_lent(two.content, "forward", end_of_data - 1)
 
 
-def test_the_check_finds_payloads_that_are_read(two: Model) -> None:
+def test_the_check_finds_payloads_that_are_read(two: Improved) -> None:
     start = lent(two).start
     assert "delegate 0 of forward" in problems(two, start, method="other")
     (method,) = two.program.methods
@@ -185,7 +188,7 @@ def test_the_check_finds_payloads_that_are_read(two: Model) -> None:
 
 def test_the_check_finds_constants_in_a_payload() -> None:
     mlp = kernel_scratch.payloads_last(
-        models.read(path_of("xnnpack_mlp_static")), "forward"
+        Improved.of(models.read(path_of("xnnpack_mlp_static"))), "forward"
     )
     (method,) = mlp.program.methods
     (delegate,) = method.delegates

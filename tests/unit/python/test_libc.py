@@ -1,9 +1,13 @@
+from __future__ import annotations
+
 import ctypes
 import functools
 import math
 import random
 import struct
 import subprocess
+from collections.abc import Callable
+from typing import cast
 
 import pytest
 
@@ -45,7 +49,7 @@ BINARY = {"pow": 6, "atan2": 4, "hypot": 2, "fmod": 0, "remainder": 0, "copysign
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = paths.runtime() / "libc"
     library_path = tmp_path_factory.mktemp("libc") / "libember.so"
     sources = [
@@ -57,19 +61,20 @@ def library(tmp_path_factory):
     return ctypes.CDLL(str(library_path))
 
 
-def steps(a, b):
+def steps(a: float, b: float) -> float:
     """How many doubles lie between a and b; 0 for two NaNs."""
     if math.isnan(a) or math.isnan(b):
         return 0 if math.isnan(a) and math.isnan(b) else math.inf
 
-    def order(x):
-        bits = struct.unpack("<q", struct.pack("<d", x))[0]
+    def order(x: float) -> int:
+        (bits,) = struct.unpack("<q", struct.pack("<d", x))
+        assert isinstance(bits, int)
         return bits if bits >= 0 else -(bits & (2**63 - 1))
 
     return abs(order(a) - order(b))
 
 
-def reference(name, *values):
+def reference(name: str, *values: float) -> float:
     if name in {"floor", "ceil", "trunc"}:
         if not math.isfinite(values[0]):
             return values[0]
@@ -78,23 +83,23 @@ def reference(name, *values):
 
 
 @functools.cache
-def host_library():
+def host_library() -> ctypes.CDLL:
     return ctypes.CDLL("libm.so.6")
 
 
 @functools.cache
-def function_of(library, name, count):
+def function_of(library: ctypes.CDLL, name: str, count: int) -> Callable[..., float]:
     function = getattr(library, name)
     function.restype = ctypes.c_double
     function.argtypes = [ctypes.c_double] * count
-    return function
+    return cast("Callable[..., float]", function)
 
 
-def call(library, name, *values):
+def call(library: ctypes.CDLL, name: str, *values: float) -> float:
     return function_of(library, name, len(values))(*values)
 
 
-def samples(seed, count):
+def samples(seed: str, count: int) -> list[float]:
     source = random.Random(seed)
     values = list(SPECIAL)
     for _ in range(count):
@@ -107,7 +112,7 @@ def samples(seed, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), UNARY.items())
-def test_one_argument(library, name, limit):
+def test_one_argument(library: ctypes.CDLL, name: str, limit: int) -> None:
     for x in samples(name, 4000):
         got, want = call(library, name, x), reference(name, x)
         assert steps(got, want) <= limit, (name, x, got, want)
@@ -117,7 +122,7 @@ def test_one_argument(library, name, limit):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "limit"), BINARY.items())
-def test_two_arguments(library, name, limit):
+def test_two_arguments(library: ctypes.CDLL, name: str, limit: int) -> None:
     pairs = [(x, y) for x in SPECIAL for y in SPECIAL]
     others = samples(name, 1000)
     pairs += zip(others, reversed(others), strict=True)
@@ -129,7 +134,7 @@ def test_two_arguments(library, name, limit):
             assert math.copysign(1, got) == math.copysign(1, want), (name, x, y)
 
 
-def test_erfc_keeps_relative_precision_where_it_is_small(library):
+def test_erfc_keeps_relative_precision_where_it_is_small(library: ctypes.CDLL) -> None:
     for x in samples("erfc", 2000):
         want = reference("erfc", x)
         got = call(library, "erfc", x)
@@ -140,12 +145,12 @@ def test_erfc_keeps_relative_precision_where_it_is_small(library):
 
 
 @pytest.mark.parametrize("name", ["rint", "nearbyint", "round"])
-def test_rounding_is_exact(library, name):
+def test_rounding_is_exact(library: ctypes.CDLL, name: str) -> None:
     for x in [*samples(name, 2000), *(k / 2 for k in range(-9, 10))]:
         assert steps(call(library, name, x), reference(name, x)) == 0, x
 
 
-def test_scaling_rounds_once(library):
+def test_scaling_rounds_once(library: ctypes.CDLL) -> None:
     library.ldexp.restype = ctypes.c_double
     library.ldexp.argtypes = [ctypes.c_double, ctypes.c_int]
     for x in (1.0, 1.5, -0.75, 5e-324, 1.7e308, 0.0, math.inf):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from committed_cases import matching, path_of
 
 from ember import boards, cases, kernels, program
 from ember import model as models
+from ember.cases import CaseTensor
 from ember.errors import SdkError
 from ember.files.tensors import DType
 from ember.firmware.repack import repack
@@ -32,8 +34,8 @@ def tensor(offset: int | None, size: int = 4, data: int = 0) -> types.Tensor:
 
 
 def method_of(
-    values: list[types.Value],
-    calls: list[types.Instruction],
+    values: Sequence[types.Value],
+    calls: Sequence[types.Instruction],
     inputs: tuple[int, ...],
     outputs: tuple[int, ...],
     size: int = 256,
@@ -90,8 +92,15 @@ def test_state_lives_everywhere_and_is_not_an_output_of_chance() -> None:
 def test_branches_share_and_the_result_of_both_is_one_place() -> None:
     flag = types.Bool(True)
     # 0 -> relu -> 1 or 2 -> moved to 3 -> relu -> 4
-    values = [tensor(0), tensor(16), tensor(32), tensor(48), tensor(64), flag]
-    calls = [
+    values: list[types.Value] = [
+        tensor(0),
+        tensor(16),
+        tensor(32),
+        tensor(48),
+        tensor(64),
+        flag,
+    ]
+    calls: list[types.Instruction] = [
         types.JumpFalseCall(5, 4),
         relu(0, 1),
         types.MoveCall(1, 3),
@@ -110,8 +119,13 @@ def test_branches_share_and_the_result_of_both_is_one_place() -> None:
 
 def test_a_condition_that_is_an_input_may_go_either_way() -> None:
     # The flag is stated as false, with which instruction 2 would never read value 1.
-    values = [tensor(0), tensor(16), tensor(32), types.Bool(False)]
-    calls = [relu(0, 1), types.JumpFalseCall(3, 3), relu(1, 2), relu(0, 2)]
+    values: list[types.Value] = [tensor(0), tensor(16), tensor(32), types.Bool(False)]
+    calls: list[types.Instruction] = [
+        relu(0, 1),
+        types.JumpFalseCall(3, 3),
+        relu(1, 2),
+        relu(0, 2),
+    ]
     storages = by_value(method_of(values, calls, (0, 3), (2,)))
     assert 1 in storages[1].points
     fixed = by_value(method_of(values, calls, (0,), (2,)))
@@ -120,8 +134,14 @@ def test_a_condition_that_is_an_input_may_go_either_way() -> None:
 
 def test_a_jump_reads_its_condition() -> None:
     flag = types.Tensor(DType.BOOL, (), (), 0, types.Allocation(1, 64))
-    values = [tensor(0), tensor(16), tensor(32), flag]
-    calls = [relu(0, 3), relu(0, 1), types.JumpFalseCall(3, 4), relu(1, 2), relu(1, 2)]
+    values: list[types.Value] = [tensor(0), tensor(16), tensor(32), flag]
+    calls: list[types.Instruction] = [
+        relu(0, 3),
+        relu(0, 1),
+        types.JumpFalseCall(3, 4),
+        relu(1, 2),
+        relu(1, 2),
+    ]
     storages = by_value(method_of(values, calls, (0,), (2,)))
     assert storages[3].points == {0, 1, 2}
 
@@ -255,12 +275,16 @@ def test_executorch_runs_packed_programs(tmp_path: Path) -> None:
         file = tmp_path / f"{name}.pte"
         file.write_bytes(packed.content)
         (run,) = case.runs[:1]
-        inputs = [torch.from_numpy(value.array.copy()) for value in run.inputs]
+        inputs = []
+        for value in run.inputs:
+            assert isinstance(value, CaseTensor)
+            inputs.append(torch.from_numpy(value.array.copy()))
         outputs = runtime.load_program(file).load_method("forward").execute(inputs)
         for got, wanted in zip(outputs, run.outputs, strict=False):
+            assert isinstance(wanted, CaseTensor)
             assert np.allclose(got.numpy(), wanted.array, 1e-4, 1e-5)
 
 
-def test_scratch_is_written_whatever_its_schema_says():
+def test_scratch_is_written_whatever_its_schema_says() -> None:
     schema = "(Tensor input, Tensor scratch, *, Tensor(a!) out) -> Tensor(a!)"
     assert kernel_library.roles(schema) == ("reads", "writes", "writes")

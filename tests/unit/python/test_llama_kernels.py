@@ -57,7 +57,8 @@ def attention(
     weights += np.where(at < ends, 0, -np.inf) if mask is None else mask
     weights = np.exp(weights - weights.max(axis=-1, keepdims=True))
     weights /= weights.sum(axis=-1, keepdims=True)
-    return np.einsum("bhtk,bkhd->bthd", weights, v).astype(np.float32)
+    result: Array = np.einsum("bhtk,bkhd->bthd", weights, v).astype(np.float32)
+    return result
 
 
 def call(q: Array, k: Array, start: int, mask: Array | None, causal: bool) -> list[Any]:

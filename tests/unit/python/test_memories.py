@@ -36,10 +36,8 @@ def test_activations_are_split_and_fit() -> None:
     placed = spread(on)
     check(placed)
     assert 10 * K < used(placed, on)["fast"] <= 12 * K
-    values = [n for n, _ in placed.pairs[0][0].program.methods[0].tensors]
-    planned = [
-        n for n in values if placed.pairs[0][0].program.methods[0].values[n].allocation
-    ]
+    tensors = placed.pairs[0][0].program.methods[0].tensors
+    planned = [value for value, tensor in tensors if tensor.allocation]
     assert {memory_of(placed, value) for value in planned} == {"fast", "main"}
     traffic = placed.facts["memories"]
     assert traffic["fast"]["accessed"] > traffic["main"]["accessed"]
@@ -241,11 +239,12 @@ def test_a_kernel_that_wants_constants_gets_them(
         examined = real(candidate, *more)
         calls.append(len(candidate.mutable_data))
         if candidate.mutable_data and len(calls) == 2:  # the first with copies
-            (needs,) = examined.selection.needs  # type: ignore[union-attr]
+            chosen = examined.selection
+            assert chosen is not None
+            (needs,) = chosen.needs
             first = replace(needs.calls[0], kernel="another")
             changed = replace(needs, calls=(first, *needs.calls[1:]))
-            chosen = replace(examined.selection, needs=(changed,))  # type: ignore[type-var]
-            return replace(examined, selection=chosen)  # type: ignore[arg-type]
+            return replace(examined, selection=replace(chosen, needs=(changed,)))
         return examined
 
     monkeypatch.setattr(selection, "examine", examine)
@@ -254,7 +253,8 @@ def test_a_kernel_that_wants_constants_gets_them(
     check(placed)
     method = placed.pairs[0][0].program.methods[0]
     call = method.instructions[0]
-    tensors = [method.values[n] for n in call.args]  # type: ignore[union-attr]
+    assert isinstance(call, program.KernelCall)
+    tensors = [method.values[n] for n in call.args]
     assert any(
         isinstance(tensor, program.Tensor) and tensor.is_constant for tensor in tensors
     )

@@ -93,9 +93,13 @@ def test_it_runs_on_the_host_and_on_a_cortex_m4(tmp_path: Path) -> None:
 
     def done(*words: str | Path) -> str:
         command = [sys.executable, *words]
-        options = {"env": environment, "cwd": tree}
         return subprocess.run(
-            command, check=True, text=True, stdout=subprocess.PIPE, **options
+            command,
+            check=True,
+            text=True,
+            stdout=subprocess.PIPE,
+            env=environment,
+            cwd=tree,
         ).stdout
 
     done("tools/new_backend.py", "adder")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ember import boards, kept, paths
-from ember.toolchain import compiler, libraries
+from ember.toolchain import build_tree, compiler, libraries
 from ember.toolchain.compiler import Libraries
 
 HEADER = '#include "ember/status.h"\nenum { ANSWER = 42 };\n'
@@ -21,7 +21,7 @@ class Compilers:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.sources: list[str] = []
-        run = compiler.run
+        run = build_tree.run
 
         def counted(words: Sequence[str], what: str, folder: Path) -> str:
             self.sources.append(Path(words[words.index("-c") + 1]).name)

@@ -158,7 +158,7 @@ print(found.syms["EMBER_VERSION"].str_value, found.warnings)
 
 
 def test_the_component_suits_its_schema(package: Path, package_tools: Path) -> None:
-    words = [package_tools / "compote", "manifest", "schema"]
+    words: list[str | Path] = [package_tools / "compote", "manifest", "schema"]
     schema = subprocess.run(words, check=True, capture_output=True, text=True).stdout
     code = """\
 import sys, json, jsonschema
@@ -357,7 +357,7 @@ def test_the_time_of_a_busy_computer_is_not_the_emulators(
     (tmp_path / "boards").mkdir()
     facts = {"emulator": ["sh", "-c", program], "timeout_s": 0.3}
     (tmp_path / "boards" / "any.json").write_text(json.dumps({"ember": facts}))
-    words = [sys.executable, script, "any", "none"]
+    words: list[str | Path] = [sys.executable, script, "any", "none"]
     done = subprocess.run(words, check=False, capture_output=True, text=True)
     assert (done.returncode == 0) == (status is None)
     assert (status or "") in done.stderr

@@ -16,6 +16,7 @@ from ember.firmware import pack
 from ember.firmware.pack import code, part
 from ember.plan import regions as plan
 from ember.plan.improved import Improved
+from ember.quoted import c_string
 from ember.select import selection
 from ember.select.resolve import MethodNeeds
 
@@ -57,6 +58,7 @@ def test_one_memory_takes_all(data: Path) -> None:
     layout = make(data / "mlp.pte", board([flash(512 * K), ram(64 * K)]))
     (method,) = layout.methods
     assert {region.memory for region in layout.regions} == {"ram"}
+    assert method.arena is not None
     assert method.arena.size == 100
     assert layout.temp is not None
     assert layout.temp.size == 64
@@ -133,4 +135,4 @@ int other[EMBER_JUDGE_MODEL_BYTES != EMBER_MODEL_BYTES ? 1 : -1];
 
 
 def test_method_names_are_escaped() -> None:
-    assert code.c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'
+    assert c_string('a"\\\n??é') == '"a\\042\\134\\012\\077\\077\\303\\251"'

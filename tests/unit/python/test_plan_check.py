@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +17,7 @@ from ember.errors import SdkError
 from ember.files.tensors import DType
 from ember.firmware import repack
 from ember.plan import check as plan_check
-from ember.plan.replan import Replanned
+from ember.plan.replan import Replanned, replan
 from ember.program import Method, Program, types
 from ember.run import testing
 
@@ -46,8 +46,8 @@ def tensor(offset: int | None, size: int = 16, memory: int = 1) -> types.Tensor:
 
 
 def made(
-    values: list[types.Value],
-    calls: list[types.Instruction],
+    values: Sequence[types.Value],
+    calls: Sequence[types.Instruction],
     outputs: tuple[int, ...],
     inputs: tuple[int, ...] = (0,),
 ) -> Program:
@@ -117,7 +117,9 @@ def test_places_outside_of_the_memory_and_unaligned() -> None:
     assert problems(chain(), v3=(3, 0)) != []
     chained = chain()
     (method,) = chained.methods
-    wide = replace(method.values[3], dtype=DType.FLOAT32)  # type: ignore[type-var]
+    last = method.values[3]
+    assert isinstance(last, types.Tensor)
+    wide = replace(last, dtype=DType.FLOAT32)
     values = (*method.values[:3], wide, *method.values[4:])
     chained = replace(chained, methods=(replace(method, values=values),))
     assert problems(chained, v3=66) == ["forward: value 3 is unaligned"]
@@ -169,7 +171,12 @@ def test_branches_exclude_each_other() -> None:
 def test_a_move_of_the_handle_must_be_served_too() -> None:
     # A copy leaves value 2 to be overwritten; who moves the handle still needs it.
     values: list[types.Value] = [tensor(16 * n) for n in range(6)]
-    calls = [relu(0, 1), types.MoveCall(1, 2), relu(0, 3), call("add", 2, 3, 6, 4, 4)]
+    calls: list[types.Instruction] = [
+        relu(0, 1),
+        types.MoveCall(1, 2),
+        relu(0, 3),
+        call("add", 2, 3, 6, 4, 4),
+    ]
     moving = made([*values, types.Int(1)], calls, (4,))
     assert problems(moving, v1=80) == []
     assert problems(moving, v3=16) == [
@@ -220,7 +227,11 @@ def test_lists_and_several_outputs() -> None:
 
 def test_delegates_may_read_and_write() -> None:
     values: list[types.Value] = [tensor(16 * n) for n in range(5)]
-    calls = [relu(0, 1), types.DelegateCall(0, (1, 2)), call("add", 2, 1, 5, 3, 3)]
+    calls: list[types.Instruction] = [
+        relu(0, 1),
+        types.DelegateCall(0, (1, 2)),
+        call("add", 2, 1, 5, 3, 3),
+    ]
     delegated = made([*values, types.Int(1)], calls, (3,))
     assert problems(delegated, v2=80) == []
     assert problems(delegated, v2=0, v3=64) == []
@@ -272,7 +283,7 @@ def test_other_instructions_are_no_other_plan() -> None:
 
 def test_packing_stops_at_a_wrong_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     model = models.read(path_of("model_mlp_small"))
-    right = repack.replan
+    right = replan
 
     def wrong(method: Method, *rest: object, check: bool = True) -> Replanned:
         replanned = right(method, *rest, check=check)  # type: ignore[arg-type]

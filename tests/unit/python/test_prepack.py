@@ -86,8 +86,8 @@ def test_packed_weights_of_another_size_are_not_used(packed: Improved) -> None:
         chosen(replace(packed, program=damaged, content=program.write(damaged)), SME)
 
 
-KINDS = ("mlp_f16", "mlp_static", "mlp_qd8", "mlp_int4", "layer_linear_qc4")
-KINDS += (
+KINDS = (
+    *("mlp_f16", "mlp_static", "mlp_qd8", "mlp_int4", "layer_linear_qc4"),
     "rare_int4_odd",
     "layer_pointwise_qs8",
     "layer_conv_qs8",

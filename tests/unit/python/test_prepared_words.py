@@ -14,12 +14,12 @@ from ember.firmware.pack.prepared import Names, Word
 RUN = re.compile(r"(run|##NAME|ember_run_fn\))\(void \*")
 
 
-def with_constant_states(text):
+def with_constant_states(text: str) -> str:
     return RUN.sub(r"\1(const void *", text)
 
 
 @pytest.mark.slow
-def test_states_are_constants_to_run(tmp_path):
+def test_states_are_constants_to_run(tmp_path: Path) -> None:
     """Each kernel's run compiles with a state that it may not change, but for those
     that kernels.yaml lists."""
     kernel_folder = paths.root() / "kernels"
@@ -48,7 +48,7 @@ def test_states_are_constants_to_run(tmp_path):
     assert sorted(set(failed)) == sorted(kernels.load().facts.writes_state)
 
 
-def test_words_in_c():
+def test_words_in_c() -> None:
     names = Names(
         image="image", data=["weights"], skipped=64, temp="temp", planned=["a", None]
     )

@@ -6,6 +6,7 @@ import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -22,10 +23,11 @@ def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def profiled(model: Path, name: str, *options: str) -> dict:
+def profiled(model: Path, name: str, *options: str) -> dict[str, Any]:
     words = ["profile", str(model), "--board", "mps2-an386", "--json", name, *options]
     assert cli.main(words) == 0
-    return json.loads(Path(name).read_text())
+    facts: dict[str, Any] = json.loads(Path(name).read_text())
+    return facts
 
 
 def test_costs_are_sorted_and_add_up(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from ember.program import (
     ExtraInfo,
     Frame,
     FreeCall,
+    Instruction,
     Int,
     IntList,
     JumpFalseCall,
@@ -40,6 +42,7 @@ from ember.program import (
     String,
     Tensor,
     TensorList,
+    types,
 )
 
 F32 = DType.FLOAT32
@@ -189,7 +192,9 @@ def test_equal_data_is_stored_once() -> None:
     assert program.write(repeated).count(b"x" * 24) == 2
     once = program.write(repeated, deduplicate=True)
     assert once.count(b"x" * 24) == 1
-    assert program.parse(once).data_of(repeated.methods[0].values[5]) == b"x" * 24
+    tensor = repeated.methods[0].values[5]
+    assert isinstance(tensor, Tensor)
+    assert program.parse(once).data_of(tensor) == b"x" * 24
 
 
 def test_conveniences(data: Path) -> None:
@@ -231,15 +236,15 @@ def broken() -> list[tuple[str, Program]]:
     good = every_kind()
     method = good.methods[0]
 
-    def of(**changes: object) -> Program:
+    def of(**changes: Any) -> Program:
         return replace(good, methods=(replace(method, **changes),))
 
-    def value(index: int, new: object) -> Program:
+    def value(index: int, new: types.Value) -> Program:
         values = list(method.values)
         values[index] = new
         return of(values=tuple(values))
 
-    def call(instruction: object) -> Program:
+    def call(instruction: Instruction) -> Program:
         return of(chains=(Chain((instruction,)),))
 
     tensor = method.values[5]

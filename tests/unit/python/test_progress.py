@@ -25,7 +25,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(progress, "_PIPE_S", 0.02)
     monkeypatch.setattr(progress, "_TERMINAL_S", 0.02)
     yield
-    assert progress._steps == progress._tickers == []
+    assert (progress._steps, progress._tickers) == ([], [])
 
 
 def waited(stream: io.StringIO, text: str) -> None:

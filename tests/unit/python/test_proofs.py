@@ -72,7 +72,14 @@ def test_a_change_must_fit_once(tmp_path: Path) -> None:
 @NEEDS_PROVER
 @pytest.mark.slow
 def test_one_proof_holds() -> None:
-    words = [sys.executable, ROOT / "tools/prove", "--quick", "--json", "-", "follow"]
+    words: list[str | Path] = [
+        sys.executable,
+        ROOT / "tools/prove",
+        "--quick",
+        "--json",
+        "-",
+        "follow",
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     facts = json.loads(done.stdout)
@@ -98,7 +105,7 @@ def test_a_mutant_that_lives_is_found() -> None:
 
 
 def test_unknown_proofs_are_refused() -> None:
-    words = [sys.executable, ROOT / "tools/prove", "nothing"]
+    words: list[str | Path] = [sys.executable, ROOT / "tools/prove", "nothing"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "no proof is called nothing" in done.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -28,11 +29,12 @@ def ones(shape: tuple[int, ...] = (2, 3), dtype: str = "float32") -> np.ndarray:
     return np.ones(shape, dtype)
 
 
-def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> dict:
+def run(capsys: pytest.CaptureFixture[str], *words: str | Path) -> dict[str, Any]:
     status = cli.main(["run", *map(str, words), "--json", "-"])
     said = capsys.readouterr()
     assert status == 0, said.err
-    return json.loads(said.out)
+    facts: dict[str, Any] = json.loads(said.out)
+    return facts
 
 
 def error_of(
@@ -49,7 +51,7 @@ def error_of(
 )
 def test_outputs(board: str, data: Path, capsys: pytest.CaptureFixture[str]) -> None:
     x = np.arange(6, dtype=np.float32).reshape(2, 3)
-    words = [data / "add.pte", "--board", board]
+    words: list[str | Path] = [data / "add.pte", "--board", board]
     words += ["--input", save("x.npy", x), "--input", save("y.npy", x * 10)]
     facts = run(capsys, *words)
     (output,) = facts["outputs"]

@@ -204,7 +204,7 @@ def test_sources_by_sections(
         source.write_text(
             f"int {function}(void) {{return 1;}} int both(void){{return 2;}}"
         )
-        words = [
+        words: list[str | Path] = [
             "cc",
             "-c",
             "-ffunction-sections",
@@ -235,7 +235,7 @@ def of_wheel(folder: Path, metadata: str) -> subprocess.CompletedProcess[str]:
     wheel = folder / "ember-0.1.0-py3-none-any.whl"
     with zipfile.ZipFile(wheel, "w") as archive:
         archive.writestr("ember-0.1.0.dist-info/METADATA", metadata)
-    words = [sys.executable, ROOT / "tools/sbom.py", wheel]
+    words: list[str | Path] = [sys.executable, ROOT / "tools/sbom.py", wheel]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
@@ -259,7 +259,7 @@ def test_a_wheel_that_the_lock_file_does_not_suit(tmp_path: Path) -> None:
 def test_no_wheel(tmp_path: Path) -> None:
     file = tmp_path / "a.whl"
     file.write_text("text")
-    words = [sys.executable, ROOT / "tools/sbom.py", file]
+    words: list[str | Path] = [sys.executable, ROOT / "tools/sbom.py", file]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.returncode, "is not a wheel" in done.stderr) == (1, True)
 
@@ -285,7 +285,7 @@ def test_by_the_schema_of_cyclonedx(
         json.dumps(sbom.of_firmware(built)),
         of_wheel(tmp_path, METADATA).stdout,
     ):
-        words = [folder / "bin/python", "-c", VALIDATE]
+        words: list[str | Path] = [folder / "bin/python", "-c", VALIDATE]
         done = subprocess.run(
             words, input=text, capture_output=True, text=True, check=False
         )

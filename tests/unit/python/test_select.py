@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ def bytes_of(*sizes: int) -> np.ndarray:
 
 
 INTS, LIMITS = np.ones(2, np.int32), (-128, 127)
-LACKING = {
+LACKING: dict[str, tuple[str, Sequence[Any], np.ndarray, str]] = {
     "dilation": (
         "cortex_m::quantized_max_pool2d.out",
         [bytes_of(1, 2, 5, 5), [2, 2], [1, 1], [0, 0], [2, 2], False, 0, 0, *LIMITS],

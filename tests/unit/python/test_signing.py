@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import subprocess
@@ -74,7 +75,7 @@ class Device:
         assert done.returncode == 0, done.stderr
 
     def __call__(self, file: Path, least: int, purpose: str, *more: str) -> str:
-        words = [self._program, file, str(least), purpose, *more]
+        words: list[str | Path] = [self._program, file, str(least), purpose, *more]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stderr
@@ -102,9 +103,9 @@ def test_devices_trust_what_was_signed(
     ask = device(tmp_path, library, "mine")
     file, wrong = tmp_path / "a.signed", tmp_path / "b.signed"
     told = ("--version", 3, "--purpose", "bell")
-    words = ("sign", data / "add.pte", "--key")
-    assert ember(*words, tmp_path / "mine.pem", *told, "--out", file) == 0
-    assert ember(*words, tmp_path / "other.pem", *told, "--out", wrong) == 0
+    sign = ("sign", data / "add.pte", "--key")
+    assert ember(*sign, tmp_path / "mine.pem", *told, "--out", file) == 0
+    assert ember(*sign, tmp_path / "other.pem", *told, "--out", wrong) == 0
     assert ask(file, 3, "bell") == f"{OK} 0"
     assert ask(file, 4, "bell") == f"{UNTRUSTED} 0"  # an older version
     assert ask(file, 3, "door") == f"{UNTRUSTED} 0"
@@ -119,7 +120,7 @@ def test_devices_trust_what_was_signed(
     content[5] = 3 - content[5]  # the other algorithm
     wrong.write_bytes(content)
     assert ask(wrong, 3, "bell") == f"{UNTRUSTED} 0"
-    assert ember(*words, tmp_path / "other.pem", *told, "--out", wrong) == 0
+    assert ember(*sign, tmp_path / "other.pem", *told, "--out", wrong) == 0
     both = Device(tmp_path, library, "other", "mine")
     assert (both(file, 3, "bell"), both(wrong, 3, "bell")) == (f"{OK} 0", f"{OK} 0")
 
@@ -263,7 +264,7 @@ def test_keys_that_openssl_made(
     words: list[str], algorithm: Algorithm, tmp_path: Path
 ) -> None:
     file = tmp_path / "k.pem"
-    command = ["openssl", "genpkey", *words, "-out", file]
+    command: list[str | Path] = ["openssl", "genpkey", *words, "-out", file]
     subprocess.run(command, check=True, capture_output=True)
     assert signing.read_key(file).algorithm is algorithm
 
@@ -359,7 +360,7 @@ def test_without_the_package(key: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def missing(name: str) -> None:
         raise ImportError(name)
 
-    monkeypatch.setattr(signing.importlib, "import_module", missing)
+    monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(SdkError, match="cryptography, which is not installed") as error:
         signing.read_key(key)
     assert error.value.hint == "install it: pip install 'ember[sign]'"

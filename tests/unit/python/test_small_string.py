@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import subprocess
 from itertools import product
+from typing import cast
 
 import pytest
 
@@ -16,7 +17,7 @@ ROOM = 96  # bytes of a buffer: guards around what is written
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory):
+def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     library_path = tmp_path_factory.mktemp("string") / "libstring.so"
     source = paths.runtime() / "libc" / "small_string.c"
     flags = ["-std=c11", "-Os", "-fno-builtin", "-fno-tree-loop-distribute-patterns"]
@@ -28,25 +29,25 @@ def library(tmp_path_factory):
 class Buffer:
     """Bytes at a known alignment."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.memory = ctypes.create_string_buffer(ROOM + 16)
         self.start = -ctypes.addressof(self.memory) % 16
         self.address = ctypes.addressof(self.memory) + self.start
 
-    def fill(self, data):
+    def fill(self, data: bytes) -> None:
         ctypes.memmove(self.address, data, len(data))
 
-    def content(self):
+    def content(self) -> bytes:
         return self.memory.raw[self.start : self.start + ROOM]
 
 
-def call(library, name, *arguments):
+def call(library: ctypes.CDLL, name: str, *arguments: int) -> int | None:
     function = getattr(library, name)
     function.restype = ctypes.c_void_p
     kinds = {"memset": "pis", "__aeabi_memset": "psi", "__aeabi_memclr": "ps"}
     types = {"p": ctypes.c_void_p, "s": ctypes.c_size_t, "i": ctypes.c_int}
     function.argtypes = [types[kind] for kind in kinds.get(name, "pps")]
-    return function(*arguments)
+    return cast("int | None", function(*arguments))
 
 
 SOURCE = bytes((7 * i + 3) % 251 for i in range(ROOM))
@@ -54,7 +55,7 @@ BEFORE = bytes(0xEE for _ in range(ROOM))
 
 
 @pytest.mark.parametrize("name", ["memcpy", "memmove", "__aeabi_memcpy"])
-def test_copies(library, name):
+def test_copies(library: ctypes.CDLL, name: str) -> None:
     to, source = Buffer(), Buffer()
     source.fill(SOURCE)
     for at, start, size in product(ALIGNMENTS, ALIGNMENTS, SIZES):
@@ -67,7 +68,7 @@ def test_copies(library, name):
 
 
 @pytest.mark.parametrize("name", ["memmove", "__aeabi_memmove", "__aeabi_memmove8"])
-def test_moves_within_a_buffer(library, name):
+def test_moves_within_a_buffer(library: ctypes.CDLL, name: str) -> None:
     buffer = Buffer()
     for at, start, size in product(range(20), range(20), SIZES):
         buffer.fill(SOURCE)
@@ -77,7 +78,7 @@ def test_moves_within_a_buffer(library, name):
 
 
 @pytest.mark.parametrize("name", ["memset", "__aeabi_memset", "__aeabi_memclr"])
-def test_fills(library, name):
+def test_fills(library: ctypes.CDLL, name: str) -> None:
     buffer = Buffer()
     for at, size, value in product(ALIGNMENTS, SIZES, (0, 0x5A, -2, 0x1234)):
         buffer.fill(SOURCE)
@@ -93,7 +94,7 @@ def test_fills(library, name):
         assert buffer.content() == want, (at, size, value)
 
 
-def test_compares(library):
+def test_compares(library: ctypes.CDLL) -> None:
     buffer, other = Buffer(), Buffer()
     buffer.fill(SOURCE)
     library.memcmp.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
@@ -125,11 +126,11 @@ TEXTS = [
 ]
 
 
-def sign(number):
+def sign(number: int) -> int:
     return (number > 0) - (number < 0)
 
 
-def test_compares_texts(library):
+def test_compares_texts(library: ctypes.CDLL) -> None:
     library.strncmp.argtypes = [ctypes.c_char_p, ctypes.c_char_p, ctypes.c_size_t]
     library.strcmp.argtypes = [ctypes.c_char_p, ctypes.c_char_p]
     for a, b in product(TEXTS, TEXTS):
@@ -139,7 +140,7 @@ def test_compares_texts(library):
             assert sign(library.strncmp(a, b, size)) == want, (a, b, size)
 
 
-def test_measures_texts(library):
+def test_measures_texts(library: ctypes.CDLL) -> None:
     library.strlen.argtypes = [ctypes.c_char_p]
     library.strlen.restype = ctypes.c_size_t
     for text in TEXTS:

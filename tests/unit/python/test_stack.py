@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,7 +72,16 @@ def compiled(folder: Path, core: str, source: str | Path, *words: str) -> Path:
         (folder / "source.c").write_text(source)
         source = folder / "source.c"
     object_file = folder / f"{source.stem}.o"
-    command = [*CORES[core], *FLAGS, "-Os", *words, "-c", source, "-o", object_file]
+    command: list[str | Path] = [
+        *CORES[core],
+        *FLAGS,
+        "-Os",
+        *words,
+        "-c",
+        source,
+        "-o",
+        object_file,
+    ]
     subprocess.run(command, check=True, capture_output=True, cwd=folder)
     return object_file
 
@@ -103,7 +113,7 @@ def is_same(core: str, frame: int, compilers: int) -> bool:
     return frame - compilers in ((0, LINK) if core == "hexagon" else (0,))
 
 
-class _Everything(dict):
+class _Everything(dict[str, Any]):
     """Whatever is called is there: some function of the object itself."""
 
     def __init__(self, members: Members) -> None:
@@ -150,7 +160,7 @@ def test_frames_of_the_runtime_are_those_of_the_compiler(
     libc = (
         root / "runtime_c/libc/include" if core == "hexagon" else "/usr/include/newlib"
     )
-    words += ["-isystem", libc, "-DEMBER_ERROR_STRINGS=0"]
+    words += ["-isystem", str(libc), "-DEMBER_ERROR_STRINGS=0"]
     compared = 0
     for name in SOURCES:
         object_file = compiled(tmp_path, core, root / name, *words)

@@ -48,7 +48,7 @@ def disassembled(folder: Path, words: Sequence[int]) -> Iterator[tuple[int, str]
     """Words that are packets, and what they say."""
     lines = [f".word {word:#x}\n" for word in words]
     object_file = assembled(folder, ".text\n" + "".join(lines))
-    words_of = [*DISASSEMBLE, object_file]
+    words_of: list[str | Path] = [*DISASSEMBLE, object_file]
     told = subprocess.run(words_of, check=True, capture_output=True, text=True)
     for line in told.stdout.splitlines():
         parts = re.match(r"\s*([0-9a-f]+):\s(.*)", line)

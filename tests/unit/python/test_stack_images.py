@@ -19,7 +19,14 @@ KEEP = "#define KEEP __attribute__((noinline, noipa))\n"
 
 def compiled(source: Path) -> Path:
     object_file = source.with_suffix(".o")
-    words = ["-Os", "-ffunction-sections", "-c", source, "-o", object_file]
+    words: list[str | Path] = [
+        "-Os",
+        "-ffunction-sections",
+        "-c",
+        source,
+        "-o",
+        object_file,
+    ]
     subprocess.run([*GCC, *words], check=True)
     return object_file
 
@@ -46,7 +53,11 @@ def two_steps(tmp_path: Path) -> tuple[CallGraph, Path]:
     main, archive = compiled(tmp_path / "main.c"), tmp_path / "libwork.a"
     firmware = tmp_path / "firmware.elf"
     subprocess.run(["arm-none-eabi-ar", "qcs", archive, *object_files], check=True)
-    words = ["-nostdlib", "-Wl,-e,entry,--gc-sections", "-Wl,-Map=firmware.map"]
+    words: list[str | Path] = [
+        "-nostdlib",
+        "-Wl,-e,entry,--gc-sections",
+        "-Wl,-Map=firmware.map",
+    ]
     words += [main, archive, "-o", firmware]
     subprocess.run([*GCC, *words], check=True, cwd=tmp_path)
     return CallGraph(Members([main], [archive], "entry", gnu=True)), firmware

@@ -316,9 +316,8 @@ def test_no_scheduler_answers(
 def test_dask_is_missing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ember.sweep import cluster
-
-    monkeypatch.setattr(cluster.importlib.util, "find_spec", lambda name: None)
+    find_spec = "ember.sweep.cluster.importlib.util.find_spec"
+    monkeypatch.setattr(find_spec, lambda name: None)
     path = write(tmp_path, programs=[str(path_of("call_add_f16_f32"))], boards=["host"])
     assert cli.main(["sweep", str(path)]) == 1
     error = capsys.readouterr().err

@@ -200,6 +200,6 @@ def test_a_case_is_offered_to_the_scheduler_once() -> None:
     contents: Any = defaultdict(lambda: SimpleNamespace(packed=lambda: b""))
     sent: set[str] = set()
     for given in (batch("a", "b"), batch("a"), batch("b", "c")):
-        cluster._send(Client(), [given], contents, sent)  # type: ignore[arg-type]
+        cluster._send(Client(), [given], contents, sent)
     assert asked == [["a", "b"], ["c"]]
     assert put == ["a", "b", "c"]

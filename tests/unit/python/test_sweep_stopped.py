@@ -136,7 +136,9 @@ def test_batches_are_parts_for_all_workers(
     plan = runs.planned(write(tmp_path, programs))
     held = Results(tmp_path / "sweep.sqlite")
     shown: list[str] = []
-    runs.sweep(plan, held, runs.SweepOrder(), lambda *_: shown.append(""), len)
+    runs.sweep(
+        plan, held, runs.SweepOrder(), lambda *_: shown.append(""), lambda _: None
+    )
     held.close()
     assert sizes == [3, 3, 3, 3, 3, 3, 2]
     assert counts[:3] == [" 0 of 20", " 1 of 20", " 4 of 20"]

@@ -22,8 +22,8 @@ def row(node: int, instructions: int, macs: int = 0) -> Row:
 
 
 def profile(*rows: Row, **more: Any) -> Profile:
-    facts = {"load": 7, "execute": 100, "unit": "packets"} | more
-    return Profile(model="m", board="b", nodes=rows, operators=rows, **facts)
+    facts: dict[str, Any] = {"load": 7, "execute": 100, "unit": "packets"}
+    return Profile(model="m", board="b", nodes=rows, operators=rows, **facts | more)
 
 
 def slices(trace: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,6 +1,11 @@
 """A user's chips and cores, recipes of the page, old files, and mistakes in files."""
 
+from __future__ import annotations
+
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,20 +24,24 @@ from board_files import (
 )
 
 from ember import boards, cli, paths
-from ember.boards import layers as board_layers
+from ember.boards import Board
+from ember.boards import files as loaded_files
+from ember.boards.files import Peak
 from ember.errors import SdkError
 from ember.toolchain import linker
 
+Told = Callable[[Path], str]
+
 
 @pytest.fixture
-def told(capsys):
+def told(capsys: pytest.CaptureFixture[str]) -> Told:
     return loader(capsys)
 
 
 # ---- a user's chips and cores --------------------------------------------------------
 
 
-def test_a_chip_and_a_core_beside_the_board(tmp_path):
+def test_a_chip_and_a_core_beside_the_board(tmp_path: Path) -> None:
     flags = "-mcpu=cortex-m33+nodsp -mfloat-abi=soft"
     core = {"title": "a core", "arch": "armv8-m", "port": "cortexm", "isa": []}
     core |= {"toolchains": ["arm-gnu"], "console": "semihosting", "flags": flags}
@@ -40,11 +49,12 @@ def test_a_chip_and_a_core_beside_the_board(tmp_path):
     chip = {"title": "a chip", "cpu": "small-m33", "memories": MEMORIES}
     write(tmp_path / "chips", "abc123", **chip, sources=["a book"])
     board = boards.read(mine(tmp_path, chip="abc123", verified="datasheet"))
+    assert board.core is not None
     assert (board.title, board.cpu, board.core.flags) == ("a chip", "small-m33", flags)
     assert board.sources == ("a book",)
 
 
-def test_an_unknown_chip(tmp_path, told):
+def test_an_unknown_chip(tmp_path: Path, told: Told) -> None:
     said = refused(mine(tmp_path, chip="stm32h743zl"))
     assert "mine.yaml: chip: there is no chip 'stm32h743zl'" in said
     assert "did you mean stm32h743zi?" in said
@@ -55,7 +65,7 @@ def test_an_unknown_chip(tmp_path, told):
     )
 
 
-def test_an_unknown_core(tmp_path):
+def test_an_unknown_core(tmp_path: Path) -> None:
     said = refused(mine(tmp_path, cpu="cortex-m85", memories=MEMORIES))
     assert "mine.yaml: cpu: there is no core 'cortex-m85'" in said
     assert "did you mean cortex-m55?" in said
@@ -64,18 +74,20 @@ def test_an_unknown_core(tmp_path):
 M85 = "-mcpu=cortex-m85 -mfloat-abi=hard"
 
 
-def test_a_core_in_the_boards_file(tmp_path):
+def test_a_core_in_the_boards_file(tmp_path: Path) -> None:
     core = {"like": "cortex-m55", "flags": M85}
     board = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE))
+    assert board.core is not None
     assert (board.cpu, board.core.flags) == ("cortex-m85", M85)
     base = boards.load("mps3-an547")
     assert (board.isa, board.toolchains) == (base.isa, base.toolchains)
 
 
-def test_flags_of_a_known_core(tmp_path):
+def test_flags_of_a_known_core(tmp_path: Path) -> None:
     flags = "-mcpu=cortex-m33+nofp -mfloat-abi=soft"
     given = {"cpu": "cortex-m33", "core": {"flags": flags}}
     board = boards.read(mine(tmp_path, **given, **WHOLE))
+    assert board.core is not None
     assert (board.core.flags, board.isa) == (
         flags,
         ("dsp",),
@@ -83,11 +95,13 @@ def test_flags_of_a_known_core(tmp_path):
     assert boards.load("mps2-an505").isa == ("fpu", "dsp")
 
 
-def test_a_core_in_the_chips_file(tmp_path):
+def test_a_core_in_the_chips_file(tmp_path: Path) -> None:
     core = {"like": "cortex-m55", "flags": M85}
     chip = {"title": "a", "cpu": "cortex-m85", "core": core, "memories": MEMORIES}
     write(tmp_path / "chips", "abc123", **chip)
-    assert boards.read(mine(tmp_path, chip="abc123")).core.flags == M85
+    board = boards.read(mine(tmp_path, chip="abc123"))
+    assert board.core is not None
+    assert board.core.flags == M85
 
 
 @pytest.mark.parametrize(
@@ -114,23 +128,32 @@ def test_a_core_in_the_chips_file(tmp_path):
         ),
     ],
 )
-def test_a_core_that_is_wrong(tmp_path, core, said):
+def test_a_core_that_is_wrong(tmp_path: Path, core: object, said: str) -> None:
     assert said in refused(mine(tmp_path, cpu="new", core=core, **WHOLE))
 
 
-def test_the_peak_of_a_core_is_inherited_or_given(tmp_path):
-    base = boards.load("mps3-an547").core.peak
+def peak_of(board: Board) -> Peak:
+    assert board.core is not None
+    assert board.core.peak is not None
+    return board.core.peak
+
+
+def test_the_peak_of_a_core_is_inherited_or_given(tmp_path: Path) -> None:
+    base = peak_of(boards.load("mps3-an547"))
+    assert base.cycle is not None
     assert base.cycle.macs["int8"] == 8
-    core = {"like": "cortex-m55", "flags": M85}
+    core: dict[str, object] = {"like": "cortex-m55", "flags": M85}
     like = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE))
-    assert like.core.peak == base
+    assert peak_of(like) == base
     core |= {"peak": {"cycle": {"macs": {"int8": 16}, "bytes": 16}}}
-    given = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE)).core.peak
+    board = boards.read(mine(tmp_path, cpu="cortex-m85", core=core, **WHOLE))
+    given = peak_of(board)
+    assert given.cycle is not None
     assert (given.cycle.macs, given.instruction) == ({"int8": 16}, None)
 
 
 @pytest.mark.parametrize("name", CHIPS)
-def test_every_chip_makes_a_board(tmp_path, name):
+def test_every_chip_makes_a_board(tmp_path: Path, name: str) -> None:
     board = boards.read(mine(tmp_path, chip=name))
     assert board.chip == name
     assert board.cpu in CORES
@@ -141,13 +164,14 @@ def test_every_chip_makes_a_board(tmp_path, name):
 # ---- old files -----------------------------------------------------------------------
 
 
-def test_keys_of_old_files_still_work(tmp_path):
+def test_keys_of_old_files_still_work(tmp_path: Path) -> None:
     whole = {"title": "a", "cpu": "cortex-m0plus", "isa": [], "port": "cortexm"}
     whole |= {"toolchains": ["arm-gnu"], "console": "semihosting"}
     identity = {"at": 0x40000000, "value": 1}
     path = mine(tmp_path, **whole, memories=MEMORIES, verified="nobody", chip=identity)
     path.write_text(path.read_text() + "boot_stage: rp2040\nboot_words: [1, 2]\n")
     board = boards.read(path)
+    assert board.identity is not None
     assert board.identity.at == identity["at"]
     assert board.chip is None
     assert (board.boot.made, board.boot.words) == ("rp2040", (1, 2))
@@ -168,17 +192,18 @@ RECIPES = [
 
 
 @pytest.mark.parametrize("text", RECIPES)
-def test_recipes_of_the_page_are_boards(tmp_path, told, text):
+def test_recipes_of_the_page_are_boards(tmp_path: Path, told: Told, text: str) -> None:
     for name in ("fcb.bin", "ivt.bin"):
         (tmp_path / name).write_bytes(bytes(32))
-    name = re.search(r"^name: (\S+)", text, re.MULTILINE)[1]
-    path = tmp_path / f"{name}.yaml"
+    named = re.search(r"^name: (\S+)", text, re.MULTILINE)
+    assert named is not None
+    path = tmp_path / f"{named[1]}.yaml"
     path.write_text(text)
     assert told(path) == ""
     assert boards.read(path).header_missing is None
 
 
-def test_the_page_has_its_recipes():
+def test_the_page_has_its_recipes() -> None:
     assert len(RECIPES) == 5
 
 
@@ -211,7 +236,9 @@ def test_the_page_has_its_recipes():
         ({"chip": "rp2040", "probe": 5}, "mine.yaml: probe: Input should"),
     ],
 )
-def test_a_mistake_names_file_and_key(tmp_path, keys, said):
+def test_a_mistake_names_file_and_key(
+    tmp_path: Path, keys: dict[str, Any], said: str
+) -> None:
     assert said in refused(mine(tmp_path, **keys))
 
 
@@ -227,14 +254,16 @@ def test_a_mistake_names_file_and_key(tmp_path, keys, said):
         ("chips", "title: a\ncpu: cortex-m99\n", r"cpu: there is no core 'cortex-m99'"),
     ],
 )
-def test_a_mistake_in_another_file_names_that(tmp_path, folder, content, said):
+def test_a_mistake_in_another_file_names_that(
+    tmp_path: Path, folder: str, content: str, said: str
+) -> None:
     path = mine(tmp_path, chip="x")
     (tmp_path / folder).mkdir()
     (tmp_path / folder / "x.yaml").write_text(content)
     assert re.search(said, refused(path))
 
 
-def test_a_core_for_cortex_m_has_flags(tmp_path):
+def test_a_core_for_cortex_m_has_flags(tmp_path: Path) -> None:
     core = {"title": "a", "arch": "armv7-m", "port": "cortexm", "isa": []}
     write(
         tmp_path / "cores", "x", **core, toolchains=["arm-gnu"], console="semihosting"
@@ -243,7 +272,7 @@ def test_a_core_for_cortex_m_has_flags(tmp_path):
     assert "cores/x.yaml: `flags` must name the core" in said
 
 
-def test_a_mistake_in_the_board_that_it_is_like_names_its_file(tmp_path):
+def test_a_mistake_in_the_board_that_it_is_like_names_its_file(tmp_path: Path) -> None:
     described = yaml.safe_load((paths.boards() / "mps2-an386.yaml").read_text())
     write(
         tmp_path, "base", **{**described, "name": "base", "runner": {"kind": "magic"}}
@@ -252,15 +281,17 @@ def test_a_mistake_in_the_board_that_it_is_like_names_its_file(tmp_path):
     assert f"{tmp_path / 'base.yaml'}: runner.kind: " in said
 
 
-def test_files_are_read_in_one_place(monkeypatch, tmp_path):
+def test_files_are_read_in_one_place(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     seen = []
-    real = board_layers.board_files.content
+    real = loaded_files.content
 
-    def watched(path):
+    def watched(path: Path) -> Any:
         seen.append(path.name)
         return real(path)
 
-    monkeypatch.setattr(board_layers.board_files, "content", watched)
+    monkeypatch.setattr(loaded_files, "content", watched)
     boards.read(like_h7(tmp_path, chip="stm32h743zi"))
     assert set(seen) == {
         *("mine.yaml", "nucleo-h743zi2.yaml", "stm32h743zi.yaml", "cortex-m7.yaml")
@@ -276,7 +307,7 @@ RAM = {"name": "ram", "base": 0x20000000, "size": "1M", "access": "rw"}
 RAM |= {"kind": "sram", "holds": ["data", "planned"]}
 
 
-def test_a_library_needs_only_what_is_linked_of_it(tmp_path, data):
+def test_a_library_needs_only_what_is_linked_of_it(tmp_path: Path, data: Path) -> None:
     memories = [ROM, RAM]
     path = mine(tmp_path, title="a", cpu="lx7", port="library", memories=memories)
     board = boards.read(path)
@@ -286,7 +317,12 @@ def test_a_library_needs_only_what_is_linked_of_it(tmp_path, data):
     assert (tmp_path / "packed" / "src" / "Ember.h").is_file()
 
 
-def test_firmware_for_a_library_is_refused(tmp_path, data, capsys, monkeypatch):
+def test_firmware_for_a_library_is_refused(
+    tmp_path: Path,
+    data: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.chdir(tmp_path)
     path = mine(tmp_path, title="a", cpu="lx7", port="library", memories=[ROM, RAM])
     assert cli.main(["build", str(data / "add.pte"), "--board", path.name]) == 1
@@ -296,7 +332,9 @@ def test_firmware_for_a_library_is_refused(tmp_path, data, capsys, monkeypatch):
 
 
 @pytest.mark.parametrize("port", [{}, {"port": "library"}])
-def test_an_unknown_core_is_told_with_everything_else(tmp_path, port):
+def test_an_unknown_core_is_told_with_everything_else(
+    tmp_path: Path, port: dict[str, str]
+) -> None:
     code = {**ROM, "holds": ["code"]}
     keys = {"cpu": "lx7", "memories": [code, {**RAM, "holds": ["io"]}]}
     keys |= {"verfied": "qemu"}
@@ -307,7 +345,7 @@ def test_an_unknown_core_is_told_with_everything_else(tmp_path, port):
     assert ("`port: library`" in said) == (not port)
 
 
-def test_mistakes_of_the_whole_are_told_together(tmp_path):
+def test_mistakes_of_the_whole_are_told_together(tmp_path: Path) -> None:
     keys = {"memories": [FLASH, {**DTCM, "base": FLASH["base"]}], "isa": ["fpuu"]}
     keys |= {"console": "uart", "toolchains": ["arm-gcc"], "flashers": []}
     said = refused(mine(tmp_path, **{**WHOLE, "cpu": "cortex-m4", **keys}))
@@ -330,7 +368,9 @@ def test_mistakes_of_the_whole_are_told_together(tmp_path):
         ({"zzz": 1}, "zzz: unknown key"),
     ],
 )
-def test_unknown_keys_suggest_what_is_there(tmp_path, keys, said):
+def test_unknown_keys_suggest_what_is_there(
+    tmp_path: Path, keys: dict[str, Any], said: str
+) -> None:
     whole = {"cpu": "cortex-m4", **WHOLE}
     assert said in refused(mine(tmp_path, **{**whole, **keys}))
 
@@ -348,10 +388,13 @@ def test_unknown_keys_suggest_what_is_there(tmp_path, keys, said):
         ("mine", "a board's own file is named with its .yaml: --board mine.yaml"),
     ],
 )
-def test_a_board_that_is_not_there(tmp_path, name, said, monkeypatch):
+def test_a_board_that_is_not_there(
+    tmp_path: Path, name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     mine(tmp_path)
     with pytest.raises(SdkError) as error:
         boards.load(name)
+    assert error.value.hint is not None
     assert said in error.value.hint
     assert ("did you mean" in error.value.hint) == ("did you mean" in said)

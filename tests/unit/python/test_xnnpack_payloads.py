@@ -51,7 +51,7 @@ def test_constants_may_be_in_a_data_file(
     folder = committed.copied(f"xnnpack_{case}", tmp_path / case)
     parsed = program.read(folder / "model.pte")
     entries = tuple(
-        tensor_data.Entry(each.key, each.data) for each in parsed.named_data
+        tensor_data.Entry(each.key, bytes(each.data)) for each in parsed.named_data
     )
     (folder / "weights.ptd").write_bytes(
         tensor_data.write(tensor_data.TensorData(entries))

@@ -28,7 +28,7 @@ SCHEMA = (
 
 
 def described() -> KernelList:
-    entry = {"op": OWN, "schema": SCHEMA, "kernels": ["correlate"]}
+    entry: dict[str, object] = {"op": OWN, "schema": SCHEMA, "kernels": ["correlate"]}
     entry |= {"macs": "out * weight[1:]", "window": {"outside": "-input_offset"}}
     return kernels.extended(KNOWN, [library.of(Path("kernels.yaml"), [entry])])
 

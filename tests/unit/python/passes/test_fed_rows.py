@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,8 +34,8 @@ def packed(model: Model) -> Improved:
     return repack(model, KNOWN, FED)
 
 
-def split(program: Program, runs: tuple[Run, ...]) -> tuple[Run, ...]:
-    case = Case("fed", Path(), b"", False, program, (), runs, 0, 0)
+def split(program: Program, runs: Sequence[Run]) -> tuple[Run, ...]:
+    case = Case("fed", Path(), b"", False, program, (), tuple(runs), 0, 0)
     return row_by_row(case).runs
 
 

@@ -21,6 +21,7 @@ from row_regions_of import (
 from small_programs import KNOWN, here
 
 from ember import cli
+from ember.cases import CaseTensor
 from ember.firmware.repack import repack
 from ember.kernels.schemas import NamedCall
 from ember.model import Model
@@ -28,7 +29,7 @@ from ember.plan import passes
 from ember.plan.check import rows as check_rows
 from ember.plan.passes.execute import Executable, compare, scenarios
 from ember.plan.rows import forms, reads
-from ember.plan.rows.schedule import What
+from ember.plan.rows.sharing import What
 from ember.program import Method, Program, types
 
 ROWS = passes.with_rows(passes.DEFAULT)
@@ -67,7 +68,8 @@ def test_outside_of_a_maximum_is_less_than_anything(order: tuple[int, ...]) -> N
     rewritten = with_region(model, method, region)
     runs = scenarios(model)
     tensor = runs[0][0].inputs[0]
-    least = replace(tensor, array=tensor.array * 0 - float("inf"))  # type: ignore[union-attr, type-var, arg-type]
+    assert isinstance(tensor, CaseTensor)
+    least = replace(tensor, array=tensor.array * 0 - float("inf"))
     low = [replace(run, inputs=(least,)) for run in runs[0]]
     old = Executable(model.program, model.content)
     assert compare(here(), old, Executable.of(rewritten), [*runs, tuple(low)]) == "same"
@@ -107,7 +109,7 @@ def test_a_mean_counts_no_rows_past_its_image(monkeypatch: pytest.MonkeyPatch) -
         read = reads.RowRead(0, call["self"], 3, 2, 0, outside=0, past=past)
         return reads.RowCall(index, call.result, (read,))
 
-    monkeypatch.setitem(forms.FORMS, "aten::avg_pool2d.out", careless)  # type: ignore[index]
+    monkeypatch.setitem(forms.FORMS, "aten::avg_pool2d.out", careless)
     net = FloatNetwork(12, (1, 3, 10, 8))
     model = net.model(net.avg_pool(net.relu(net.input), 3, 2, ceil=True))
     method = apart(model)

@@ -39,7 +39,9 @@ def test_committed_programs_compute_the_same_after_all_passes(
     share: int, tmp_path: Path
 ) -> None:
     """One of so many programs."""
-    dropped, unused, used = [], [], 0
+    dropped: list[str] = []
+    unused: list[int] = []
+    used = 0
     for path in matching()[::share]:
         folder = committed.copied(path.stem, tmp_path / path.stem)
         improved = repack(models.read(path), KNOWN, passes.NAMES)

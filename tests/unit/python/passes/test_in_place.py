@@ -90,11 +90,11 @@ def test_declared_kernels_write_over_their_arguments(tmp_path: Path) -> None:
         for value in set(method.inputs) & set(calls[0].args):
             if not in_place.are_alike(method, out, value):
                 continue
-            place = method.values[value].allocation  # type: ignore[union-attr]
-            over = edit.with_values(
-                method,
-                {out: replace(method.values[out], allocation=place)},  # type: ignore[type-var]
-            )
+            argument, result = method.values[value], method.values[out]
+            assert isinstance(argument, types.Tensor)
+            assert isinstance(result, types.Tensor)
+            moved = replace(result, allocation=argument.allocation)
+            over = edit.with_values(method, {out: moved})
             for variant in (method, over):
                 subject = Executable.of(replace(case.program, methods=(variant,)))
                 pairs.append((subject, case.runs))

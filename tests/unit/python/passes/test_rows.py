@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pace
@@ -34,8 +35,10 @@ from ember.plan.passes import rows
 from ember.plan.passes.execute import Computer, Executable, compare, scenarios
 from ember.plan.replan import replan
 from ember.plan.rows import cascade, choose, forms, row_regions, schedule
+from ember.plan.rows.cascade import Cascade
 from ember.plan.rows.lives import RowLives
-from ember.plan.rows.schedule import Action, OutOfStepError, Schedule
+from ember.plan.rows.schedule import OutOfStepError, Schedule
+from ember.plan.rows.sharing import Action, What
 from ember.program import Program, edit, types
 
 ROWS = passes.with_rows(passes.DEFAULT)
@@ -136,9 +139,7 @@ def test_a_weight_in_a_region_may_be_copied_to_other_memory() -> None:
 def test_each_row_is_made_once() -> None:
     for seed in range(8):
         for region in every_region(apart(random_network(seed))):
-            runs = [
-                step.which for step in region.steps if step.what == schedule.What.RUN
-            ]
+            runs = [step.which for step in region.steps if step.what == What.RUN]
             for number, call in enumerate(region.cascade.calls):
                 image = region.cascade.windows[number].image
                 assert runs.count(number) <= image, call
@@ -327,8 +328,11 @@ def test_only_regions_that_are_chosen_become_cascades(
     assert sum(each.by_rows for ending in chooser.ranges() for each in ending) > 3000
     cascades = []
     of = cascade.of
-    monkeypatch.setattr(
-        cascade, "of", lambda *args, **kw: cascades.append(1) or of(*args, **kw)
-    )
+
+    def counted(*args: Any, **options: Any) -> Cascade | None:
+        cascades.append(1)
+        return of(*args, **options)
+
+    monkeypatch.setattr(cascade, "of", counted)
     assert chooser.choice().regions
     assert len(cascades) < 300

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import committed_cases
 import pytest
@@ -107,7 +108,7 @@ def test_kernels_of_users_get_their_indices() -> None:
     net, pooled, _ = network()
     draft = edit.draft(net.model(pooled).program)
     custom = replace(
-        KNOWN.operators[f"{POOL}.out"], sources=tuple("own.c" for _ in range(5))
+        KNOWN.operators[f"{POOL}.out"], sources=tuple(Path("own.c") for _ in range(5))
     )
     known = replace(KNOWN, operators={**KNOWN.operators, f"{POOL}.out": custom})
     assert calls.unread(draft, here(), frozenset()) != []

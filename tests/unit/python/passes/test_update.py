@@ -92,8 +92,10 @@ def test_declared_kernels_amend_their_argument() -> None:
         self, out = calls[0].args[0], calls[0].args[-1]
         if self not in method.inputs or not in_place.are_alike(method, out, self):
             continue
-        place = method.values[self].allocation  # type: ignore[union-attr]
-        changed = replace(method.values[out], allocation=place)  # type: ignore[type-var]
+        argument, result = method.values[self], method.values[out]
+        assert isinstance(argument, types.Tensor)
+        assert isinstance(result, types.Tensor)
+        changed = replace(result, allocation=argument.allocation)
         over = edit.with_values(method, {out: changed})
         for variant in (method, over):
             subject = Executable.of(replace(case.program, methods=(variant,)))
