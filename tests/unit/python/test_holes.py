@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Scratch lies in the holes of a plan, and nowhere else."""
+"""Scratch is in the holes of a plan, and nowhere else."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def build(path: Path, board: str, folder: Path) -> tuple[float, int]:
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a small program; the libraries of this computer are compiled."""
+    """The folder of a small program; the libraries of the host are compiled."""
     folder = tmp_path_factory.mktemp("small")
     large_programs.write(folder / "small.pte", "residual", 10)
     build(folder / "small.pte", "host", folder / "out")
@@ -130,7 +130,7 @@ def test_a_plan_of_ten_thousand_calls(shape: str, small: Path, tmp_path: Path) -
 @pytest.mark.long
 @pytest.mark.parametrize("board", ["host", "mps3-an547"])
 def test_the_first_build_of_a_thousand_calls(board: str, tmp_path: Path) -> None:
-    """Whose kernels are compiled; the passes of it are not known."""
+    """Whose kernels are compiled; its passes are unknown."""
     path = tmp_path / "first.pte"
     large_programs.write(path, "residual", 1_000)
     build(path, board, tmp_path / "out")

@@ -71,7 +71,7 @@ def test_scratch_takes_the_payloads() -> None:
     assert facts["scratch"] > size
     assert facts["payloads"]["reused"] == -(-size // 16) * 16
     saved = used(kept) - used(facts)
-    # What lies in another order has other gaps.
+    # In another order, there are other gaps.
     assert abs(saved - facts["payloads"]["reused"]) < 128
     assert "reload" in kept["payloads"]["reason"]
     assert (kept["payloads"]["spare"], kept["payloads"]["reused"]) == (size, 0)
@@ -192,7 +192,7 @@ def test_the_check_finds_constants_in_a_payload() -> None:
     )
     (method,) = mlp.program.methods
     (delegate,) = method.delegates
-    # Names of constants that are no more: what they name lies in the payload.
+    # Names of constants that are no more: what they name is in the payload.
     bare = delegate.data
     for named in mlp.program.named_data:
         key = named.key.encode()

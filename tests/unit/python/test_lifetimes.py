@@ -1,4 +1,4 @@
-"""Lifetimes found from programs alone, plans made of them, and packed models."""
+"""Lifetimes from programs only, plans made of them, and packed models."""
 
 from __future__ import annotations
 

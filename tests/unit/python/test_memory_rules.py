@@ -1,4 +1,4 @@
-"""A user's rules on memories: what lies where, and what is wrong with a rule."""
+"""A user's rules on memories: what is where, and what is wrong with a rule."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_who_needs_the_kernel_is_told() -> None:
 
 
 def test_a_link_that_lacks_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Objects of this computer say what kernels of a board call; this one has none."""
+    """Objects of the host say what kernels of a board call; this one has none."""
     whole = SimpleNamespace(unmodelled={"add_f32_mve": "vhcaddq_rot90_s32"})
     part = SimpleNamespace(unmodelled={})
 

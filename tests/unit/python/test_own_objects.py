@@ -36,7 +36,7 @@ class Compilers:
 
 @pytest.fixture
 def host_libraries(tmp_path: Path) -> Libraries:
-    """Those of this computer, without objects that other tests compiled."""
+    """Those of the host, without objects that other tests compiled."""
     built = libraries.build(boards.load("host"), messages=True, whole=False)
     folder = tmp_path / "libraries"
     folder.mkdir()

@@ -116,7 +116,7 @@ def test_calls_are_those_of_this_computer(board: str) -> None:
 
 
 def _calls(built: Libraries) -> dict[Path, tuple[set[str], set[str]]]:
-    """By file, or by folder where this computer compiles a model of all its files: the
+    """By file, or by folder if the host compiles a model of all its files: the
     symbols that it defines, and those that it needs."""
     calls: dict[Path, tuple[set[str], set[str]]] = {}
     for path in built.archives:

@@ -348,7 +348,7 @@ def test_every_overlap_that_does_harm_is_found(tmp_path: Path) -> None:
                     (folder / "model.pte").write_bytes(program.write(changed))
                     silent.append(folder)
     assert count > 1000
-    # Those of bytes that nothing reads, or that nothing but zeros are read from.
+    # Those of bytes that are unused, or of which only zeros are read.
     assert len(silent) < count / 500
     case_files = cases.find([tmp_path]) if silent else []
     outcomes = testing.test(case_files, [boards.load("host")], jobs=1)

@@ -1,4 +1,4 @@
-"""Names that nobody chose on purpose, in every language that the SDK generates."""
+"""Names that are never chosen on purpose, in every language that the SDK generates."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def wheel(checkout: Path, into: Path, epoch: str | None, umask: int) -> bytes:
 @pytest.mark.slow
 @pytest.mark.broad
 def test_wheels_of_two_checkouts_are_the_same_bytes(tmp_path: Path) -> None:
-    """Their files are of different days; SOURCE_DATE_EPOCH alone dates the wheels."""
+    """Their files are of different days; only SOURCE_DATE_EPOCH dates the wheels."""
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     named = facts["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     first, second = tmp_path / "a", tmp_path / "another name" / "b"

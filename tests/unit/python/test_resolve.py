@@ -1,4 +1,4 @@
-"""The loader on this computer: what a program needs, and all that is missing."""
+"""The loader on the host: what a program needs, and all that is missing."""
 
 from __future__ import annotations
 

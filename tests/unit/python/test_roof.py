@@ -39,7 +39,7 @@ def test_what_is_multiplied(kernel: str, kind: str | None) -> None:
         ("int8", 100, {"ram": 400}, 100),  # the bytes
         ("float32", 100, {"ram": 400}, 200),
         ("float32", 0, {"ram": 40, "flash": 30}, 40),  # one after the other
-        (None, 100, {None: 40}, 10),  # a type, a memory that nobody knows
+        (None, 100, {None: 40}, 10),  # an unknown type, an unknown memory
     ],
 )
 def test_whichever_takes_longer(

@@ -49,7 +49,7 @@ def check(facts: dict[str, Any]) -> None:
             assert item["alg"] == "SHA-256"
             assert len(bytes.fromhex(item["content"])) == 32
     assert str(ROOT) not in json.dumps(facts)
-    assert "/tmp" not in json.dumps(facts)  # nor any other folder of this computer
+    assert "/tmp" not in json.dumps(facts)  # nor any other folder of the host
 
 
 def test_a_firmware(data: Path, tmp_path: Path) -> None:

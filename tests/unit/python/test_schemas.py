@@ -185,7 +185,7 @@ def rows(operator: OperatorKernels) -> list[schemas.ArgumentMapping]:
 
 @pytest.mark.parametrize("op", sorted({op for op, _ in EARLIER}))
 def test_no_call_can_have_two_lists(op: str) -> None:
-    """Of as many arguments, one must be of kinds that the other list does not take."""
+    """Of as many arguments, one must be of kinds that the other list refuses."""
     for mapping, other in itertools.combinations(rows(KNOWN.operators[op]), 2):
         assert len(mapping.kinds) != len(other.kinds) or any(
             not set(a) & set(b) for a, b in zip(mapping.kinds, other.kinds, strict=True)

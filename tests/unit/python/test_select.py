@@ -281,8 +281,8 @@ def test_pin_of_a_call(data: Path) -> None:
         choose(gru, Rules(calls={place: "add_f32"}))
     with pytest.raises(SdkError, match="is pinned, but is not a kernel call"):
         choose(gru, Rules(calls={(gru.name, "forward", 9999): "add"}))
-    alone = model.read(data / "add.pte")
-    (call,) = choose(alone, Rules(calls={("add", "forward", 0): "add"})).needs[0].calls
+    single = model.read(data / "add.pte")
+    (call,) = choose(single, Rules(calls={("add", "forward", 0): "add"})).needs[0].calls
     assert call.kernel == "add"
 
 

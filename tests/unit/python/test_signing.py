@@ -57,7 +57,7 @@ def key(tmp_path: Path) -> Path:
 
 
 class Device:
-    """A program of this computer that trusts keys, with one library."""
+    """A program of the host that trusts keys, with one library."""
 
     def __init__(self, folder: Path, library: str, *names: str) -> None:
         self._program = folder / f"signed_file_{library}"

@@ -91,15 +91,15 @@ def test_three_memories_hold_what_they_are_given(seed: int) -> None:
     numbers = random.Random(seed)
     items = []
     for _ in range(80):
-        alone = numbers.random() < 0.1
-        first = 0 if alone else numbers.randrange(40)
-        last = 50 if alone else first + numbers.randrange(9)
+        is_block = numbers.random() < 0.1
+        first = 0 if is_block else numbers.randrange(40)
+        last = 50 if is_block else first + numbers.randrange(9)
         buffer = alive(16 * numbers.randrange(1, 60), first, last)
         used = numbers.randrange(1, 1000)
         costs: list[int | None] = [used, 3 * used, 20 * used]
         if numbers.random() < 0.2:
             costs[numbers.randrange(3)] = None
-        items.append(Item(buffer, tuple(costs), alone))
+        items.append(Item(buffer, tuple(costs), is_block))
     capacities = [3008, 8000, 60_000]
     assignment = spread(items, capacities)
     check(items, capacities, assignment)

@@ -1,4 +1,4 @@
-"""Decision 0025: what an ember.yaml that only lies there may run."""
+"""Decision 0025: what an ember.yaml that is only there may run."""
 
 from __future__ import annotations
 

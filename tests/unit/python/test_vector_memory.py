@@ -19,7 +19,7 @@ NAMES = ("memcpy", "memmove", "memset")
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
-    """The functions with other names: the model of vectors uses this computer's."""
+    """The functions with other names: the model of vectors uses the host's."""
     folder = tmp_path_factory.mktemp("memory")
     source = folder / "memory.c"
     lines = ["#include <string.h>", "#include <hexagon_hvx.h>"]

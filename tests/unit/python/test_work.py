@@ -50,7 +50,7 @@ def one(path: Path, **settings: Any) -> testing.Outcome:
             14112,
             15500,
         ),
-        (  # what lies in the padding is not looked at
+        (  # what is in the padding is not looked at
             FAR.format(w=4, out=5),
             4,
             200,

@@ -251,7 +251,7 @@ def test_full_disk(
         before = tree(place)
     done = run(words, place, no_room(100))
     said = done.stderr
-    if name in ("package", "platformio", "bindings"):  # the same files are left alone
+    if name in ("package", "platformio", "bindings"):  # the same files are not touched
         assert done.returncode in (0, 1)
     else:
         assert done.returncode == 1, said

@@ -65,7 +65,7 @@ def test_images_of_few_rows(height: int, aligned: bool) -> None:
 
 @pytest.mark.parametrize("given", [float("inf"), float("nan")])
 def test_what_lies_outside_of_the_image_adds_nothing(given: float) -> None:
-    """0 * infinity is no number: of the image's own rows only, as without regions."""
+    """0 * infinity is not a number: of the image's rows only, as without regions."""
     net = FloatNetwork(3, (1, 2, 5, 6))
     has_the_same_bits(
         net.model(net.relu(net.smoother(net.relu(net.input)))), given=given

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass channels: images between convolutions lie with channels innermost."""
+"""The pass channels: images between convolutions have their channels innermost."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_the_check_finds_what_is_wrong() -> None:
     ):
         wrong = edited(improved, change)
         assert any(said in fault for fault in faults(before, wrong)), said
-        if change is not fewer:  # after memory was planned anew, too
+        if change is not fewer:  # after memory was planned again, too
             assert check.problems(improved.program, wrong, KNOWN)
 
 

@@ -97,7 +97,7 @@ def test_a_maximum_of_windows_that_reach_past_its_image(
 
 
 def test_a_mean_counts_no_rows_past_its_image(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So a pool whose last rows lie there is no part of a region, nor may it be."""
+    """So a pool whose last rows are there is not part of a region, nor may it be."""
     for height, expected in ((9, True), (10, False)):
         net = FloatNetwork(12, (1, 3, height, 8))
         model = net.model(net.avg_pool(net.input, 3, 2, ceil=True))
@@ -134,7 +134,7 @@ def test_results_over_rows_need_no_window_of_their_own() -> None:
 
 def test_rows_that_are_never_needed_at_once_share_memory() -> None:
     """Two blocks one after the other, each with rows that the next layer takes at
-    once; what a block waits for does not lie there."""
+    once; what a block waits for is not there."""
     net = FloatNetwork(6, (1, 4, 12, 12), ORDER)
     x = net.input
     for _ in range(2):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass in_place: results lie over arguments that nothing needs any more."""
+"""The pass in_place: results are written over unused arguments."""
 
 from __future__ import annotations
 

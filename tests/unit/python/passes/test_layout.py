@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass layout: states lie as they are read, so that nothing turns them."""
+"""The pass layout: states have the layout in which they are read: none is turned."""
 
 from __future__ import annotations
 

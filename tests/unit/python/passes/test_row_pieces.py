@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A float32 image is quantised in parts of rows, so that little lies beside it."""
+"""A float32 image is quantised in parts of rows, so that little is beside it."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def by_rows(model: Model, *, over: bool) -> Program:
 
 @pytest.mark.parametrize("floats", [False, True])
 def test_windows_that_are_used_late_lie_over_rows_that_were_read(floats: bool) -> None:
-    """The slab ends in the input; what lies there is first used when that was read."""
+    """The slab ends in the input; what is there is first used when that was read."""
     model = inception_like(32, 3, floats=floats)
     rewritten = by_rows(model, over=True)
     (method,) = rewritten.methods
@@ -155,7 +155,7 @@ def test_windows_that_are_used_late_lie_over_rows_that_were_read(floats: bool) -
 
 
 def test_an_input_that_starts_too_early_is_found() -> None:
-    """By the checker, which executes the table where all lies in the end."""
+    """By the checker, which executes the table with everything in its final place."""
     rewritten = by_rows(inception_like(32, 3), over=True)
     (method,) = rewritten.methods
     (region,) = row_regions.regions(method)

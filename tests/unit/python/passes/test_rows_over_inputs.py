@@ -23,7 +23,7 @@ ROWS = passes.with_rows(passes.DEFAULT)
 
 
 def over_calls(method: Method) -> int:
-    """Calls whose result lies where their first argument does."""
+    """Calls whose result is where their first argument is."""
     return sum(
         place(method, call.args[0]) == place(method, call.args[-1])
         for _, name, call in method.kernel_calls()

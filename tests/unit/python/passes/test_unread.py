@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass unread: indices of max pools that nobody reads."""
+"""The pass unread: unused indices of max pools."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pass update: states are changed where they lie."""
+"""The pass update: states are changed in place."""
 
 from __future__ import annotations
 
