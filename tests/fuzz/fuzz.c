@@ -25,7 +25,7 @@
 
 enum { HANG_SECONDS = 10 };
 
-// Models stand for instructions, as in the port of this computer.
+// Models stand for instructions, as in the port of the host.
 uint32_t ember_port_cpu(void) {
     return UINT32_MAX;
 }

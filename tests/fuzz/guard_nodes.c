@@ -104,7 +104,7 @@ static void take_node(guarded_t *to, const ember_xnn_node_t *node) {
     }
 }
 
-// A view has no memory of its own; the node says where it lies.
+// A view has no memory of its own; the node says where it is.
 static bool is_view(const ember_xnn_node_t *node) {
     return node->out[0] != NULL && node->out[0]->place == XNN_VIEW;
 }

@@ -150,7 +150,7 @@ static void redirect(uint8_t *data, const seed_t *seed, const position_t *positi
     const uint32_t there = (uint32_t)load(data + other->at, 4);
     if (position->kind == OFFSET) {
         store(data + position->at, 4, other->at + there - position->at);
-    } else { // a vtable lies at table - offset
+    } else { // a vtable is at table - offset
         store(data + position->at, 4, position->at - (other->at - there));
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A board on this computer: the link over a socket, number argv[1]. Reads chunks of
+// A board on the host: the link over a socket, number argv[1]. Reads chunks of
 // u32 size and so many bytes, writes them back; size 0 ends it.
 #include "runtime_c/port/uart/link.h"
 #include "runtime_c/port/uart/machine.h"

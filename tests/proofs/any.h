@@ -47,7 +47,7 @@ static bool is_vector(ember_vector_t vector, uint32_t kind) {
             load_u32(vector) <= (file_size - 4 - place_of(vector)) >> (kind & 3));
 }
 
-// Whether the field at an offset lies in the file, for a table at `place`.
+// Whether the field at an offset is in the file, for a table at `place`.
 static bool fits(size_t place, uint32_t offset, uint32_t kind) {
     const uint32_t size = field_size(kind);
     return offset == 0 ||

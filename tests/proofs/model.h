@@ -14,7 +14,7 @@
 #define union struct
 
 // clang-format off
-#ifdef PROOF_WITNESSES // which asks for marks alone
+#ifdef PROOF_WITNESSES // which asks only for marks
 #define REQUIRE(condition) ((void)(condition))
 #else
 #define REQUIRE(condition) __ESBMC_assert((condition), #condition)
@@ -52,7 +52,7 @@ static uint8_t proof_read;
 
 static inline void proof_readable(const void *at, size_t size) {
     if (size > 0) {
-        proof_read = ((const uint8_t *)at)[0]; // a read without use is no read
+        proof_read = ((const uint8_t *)at)[0]; // an unused read is dropped
         proof_read = ((const uint8_t *)at)[size - 1];
     }
 }

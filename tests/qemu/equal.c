@@ -50,7 +50,7 @@ static void fill(const ember_tensor_t *tensor) {
     }
 }
 
-// Processors differ in the bits of what is no number.
+// Processors differ in the bits of a NaN.
 static void settle(const ember_tensor_t *tensor) {
     float *items = tensor->data;
     const size_t size = tensor->dtype == EMBER_F32 ? ember_tensor_bytes(tensor) : 0;

@@ -1,6 +1,6 @@
 // Loaded before the C library by LD_PRELOAD: one call that changes files below a folder
 // fails, or writes a half and the next one fails. Processes that are started from this
-// one are left alone.
+// one do as usual.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """PyTorch modules -> programs lowered to XNNPACK, with the pip package's outputs.
 
-Expected outputs are those of XNNPACK itself, which executorch's wheel runs on this
-computer: sums of products must have its bits, so PyTorch's would be too far.
+Expected outputs are those of XNNPACK itself, which executorch's wheel runs on the
+host: sums of products must have its bits, so PyTorch's would be too far.
 """
 
 from __future__ import annotations

@@ -76,8 +76,8 @@ class Form:
 def with_packed(
     program: Program, needs: Sequence[MethodNeeds], form: Form, known: KernelList
 ) -> Program:
-    """The same program where no convolution can have the form; else weights that
-    nothing reads any more are still there."""
+    """The same program where no convolution can have the form; else the weights, now
+    unused, are still there."""
     packing = _Packing(program, form, known)
     methods = list(program.methods)
     for need in needs:

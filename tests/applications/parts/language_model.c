@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // examples/applications/language_model: tokenizer, sampler and numbers of requests, on
-// this computer. Standard input: text. Standard output: its tokens, then its text.
+// the host. Standard input: text. Standard output: its tokens, then its text.
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// examples/applications/vibration: its ring buffer and what decides, on this computer.
+// examples/applications/vibration: its ring buffer and what decides, on the host.
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

@@ -39,7 +39,7 @@ enum {
     BUDGET = 100000, // steps of one execution
 };
 
-// A copy of all memory that a method uses. Each region lies at another distance from
+// A copy of all memory that a method uses. Each region is at another distance from
 // that of another place.
 typedef struct place {
     uint8_t *memory;

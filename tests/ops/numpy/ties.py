@@ -1,4 +1,4 @@
-"""cortex_m::quantized_avg_pool2d.out of windows of 2, 4 and 8 elements whose means lie
+"""cortex_m::quantized_avg_pool2d.out of windows of 2, 4 and 8 elements whose means are
 in the middle between two integers; running this file with tests/shared on the path
 writes the cases again.
 

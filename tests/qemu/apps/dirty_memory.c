@@ -60,7 +60,7 @@ static void load_and_run(int fill, uint32_t *hashes) {
     run_all(hashes);
 }
 
-// A reset leaves inputs alone.
+// A reset does not change inputs.
 static bool keeps_inputs(void) {
     ember_value_t value;
     check(ember_method_input(&method, 0, &value));

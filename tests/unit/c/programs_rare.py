@@ -174,7 +174,7 @@ def released() -> Program:
     c = m.tensor(2, memory=None, data=1)
     state = m.tensor(2, data=1)
     m.call("add.out", c, state, state)
-    for blob in (b"alone", b"second", b""):
+    for blob in (b"first", b"second", b""):
         index = m.delegate("ToyBackend", blob, inline=not blob, compile_specs=())
         m.add(DelegateCall(index, (x, y)))
     m.give(y)

@@ -59,7 +59,7 @@ static void values_of_every_kind_are_compared(void) {
     bundled_t self;
     start(&self, INPUT_BYTES);
     CHECK_EQ(check(&self, RIGHT), EMBER_OK);
-    CHECK_EQ(self.arena.used, 8); // of the one input that nobody planned
+    CHECK_EQ(self.arena.used, 8); // of the one input without planned memory
     for (uint32_t i = FIRST_WRONG; i <= LAST_WRONG; i++) {
         CHECK_EQ(check(&self, i), EMBER_MISMATCH);
         CHECK_EQ(self.error.instruction, wrong_output[i - FIRST_WRONG]);

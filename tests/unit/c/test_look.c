@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What hooks see of values, and tensors that lie in a call's scratch.
+// What hooks see of values, and tensors that are in a call's scratch.
 #include "check.h"
 #include "ember/event.h"
 #include "subject.h"

@@ -186,7 +186,7 @@ static void external_data_is_found(void) {
     ember_bytes_t file = test_file("external_other.ptd");
     CHECK_EQ(ember_data_map_open(&maps[0], file.data, file.size, NULL), EMBER_OK);
     ember_program_attach(&subject.program, maps, 1);
-    // Another shape is no match: an error that is not success, whatever its name.
+    // Another shape does not match: an error that is not success, whatever its name.
     CHECK(subject_load(&subject, "forward", &toy_registry) != EMBER_OK);
 
     file = test_file("external.ptd");

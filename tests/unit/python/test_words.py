@@ -1,17 +1,23 @@
-"""The SDK's sources -> one name for one thing: of classes, and of variables."""
+"""The tree's sources -> one name for one thing, and the words of docs/writing.md."""
 
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+
+import pytest
 
 from ember import paths
 
 SDK = paths.package()
+ROOT = Path(__file__).resolve().parents[3]
 # They say nothing about what they hold.
-EMPTY = frozenset({"one", "found", "made"})
+EMPTY = frozenset({"one", "found", "made", "own"})
 
 
 @cache
@@ -50,8 +56,60 @@ def test_a_class_has_a_name_of_its_own() -> None:
 def test_variables_say_what_they_hold() -> None:
     empty = [
         f"{path}:{line}: {name}"
-        for path, tree in sources().items()
+        for path, tree in (*sources().items(), *other_sources())
         for line, name in variables(tree)
         if name in EMPTY
     ]
     assert empty == []
+
+
+def other_sources() -> Iterator[tuple[str, ast.Module]]:
+    for folder in ("tests", "tools"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            yield (
+                file.relative_to(ROOT).as_posix(),
+                ast.parse(file.read_text(encoding="utf-8")),
+            )
+
+
+# ---- words ---------------------------------------------------------------------------
+
+# The column "Not" of docs/writing.md as far as a pattern can find it, by what to write.
+# A space is any gap between words, also one across lines of a comment.
+NOT_WRITTEN = {
+    "the host": r"\bthis computer\b|\bdevice at hand\b",
+    "is in, is at": r"\b(?:lies|lie|lay|lying) (?:in|at)\b",
+    "is not a, has no": r"(?<!here)\sis no\b(?! (?:longer|more|less)\b)",
+    "fails, is refused": r"\bends? with an error\b|\bdoes not take\b",
+    "unused": r"(?<!so)\sthat (?:nothing|nobody)\b",
+    "unaligned": r"\bnot aligned\b",
+    "in place, at run time": r"\bwhere (?:it|they) lies?\b|\bwhile it runs\b",
+    "your own": r"\bof one's own\b",
+    "again, only": r"\banew\b|\balone\b",
+}
+GAP = r"[\s#/*]+"
+WRITTEN_BY_OTHERS = ("LICENSE", "docs/writing.md", "tests/unit/python/test_words.py")
+ENDINGS = (".c", ".cmake", ".h", ".md", ".py", ".S", ".sh", ".txt", ".yaml")
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    done = subprocess.run(
+        ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        pytest.skip("not in a Git checkout")
+    for name in done.stdout.splitlines():
+        file = ROOT / name
+        if name not in WRITTEN_BY_OTHERS and name.endswith(ENDINGS) and file.exists():
+            yield name, file.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("better", NOT_WRITTEN)
+def test_words_are_those_of_the_page(better: str) -> None:
+    pattern = re.compile(NOT_WRITTEN[better].replace(" ", GAP))
+    places = [
+        f"{name}:{text.count(chr(10), 0, match.start()) + 1}: {match.group(0)!r}"
+        for name, text in texts()
+        for match in pattern.finditer(text)
+    ]
+    assert places == []

@@ -4,7 +4,7 @@
 // What is counted is bytes alive at once, not offsets: whether a memory's buffers can
 // be laid out within its capacity is for the caller to see. A buffer goes to a better
 // memory even when that is full, if what has to leave costs less than it saves; now
-// and then some are moved at random, and what comes out is kept if it is no worse.
+// and then some are moved at random, and what comes out is kept if it is not worse.
 #include "conflicts.h"
 
 #include <stdlib.h>
