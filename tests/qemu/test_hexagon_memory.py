@@ -62,7 +62,8 @@ def test_scratch_lies_in_the_named_memory_and_results_stay(tmp_path: Path) -> No
     assert list(memories(plain)) == ["ram"]
     log, expected = outputs(built), outputs(plain)
     np.testing.assert_array_equal(log.arrays()[0], expected.arrays()[0])
-    assert log.execute == expected.execute  # packets do not tell memories apart
+    # Packets do not tell memories apart; addresses decide which copies are aligned.
+    assert log.execute == pytest.approx(expected.execute, rel=1e-3)
 
 
 def test_what_does_not_fit_lies_in_the_other_memory(tmp_path: Path) -> None:
