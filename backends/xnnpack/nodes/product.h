@@ -86,6 +86,23 @@ static inline uint32_t xnn_column(const ember_xnn_product_t *product, uint32_t k
     return k < product->columns ? k : product->columns - 1;
 }
 
+// Whether input and output are of one type, as are the weights, with a float32 bias.
+static inline bool xnn_product_is(const ember_xnn_node_t *node, uint32_t type) {
+    const ember_xnn_value_t *bias = node->in[2];
+    return xnn_types(node, type, type) && node->in[1]->datatype == type &&
+           (bias == NULL || bias->datatype == XNN_F32);
+}
+
+// begin() for sums in float32 with a float32 bias.
+static inline void xnn_product_begin_f32(ember_xnn_product_t *product) {
+    const ember_xnn_value_t *bias = product->bias;
+    const float *from = bias != NULL ? bias->constant : NULL;
+    for (uint32_t i = 0; i < XNN_COLUMNS; i++) {
+        const uint32_t column = product->column + xnn_column(product, i);
+        product->sum.f32[i] = from != NULL ? from[column] : 0.0f;
+    }
+}
+
 // Calls add(), unless there is nothing to add: then tensors may be NULL.
 static inline void xnn_product_add(ember_xnn_product_t *product, size_t a, size_t w,
                                    uint32_t count) {

@@ -6,20 +6,7 @@
 
 static ember_status_t check(ember_xnn_graph_t *graph, ember_xnn_node_t *node) {
     (void)graph;
-    const ember_xnn_value_t *bias = node->in[2];
-    return xnn_types(node, XNN_F32, XNN_F32) && node->in[1]->datatype == XNN_F32 &&
-                   (bias == NULL || bias->datatype == XNN_F32)
-               ? EMBER_OK
-               : EMBER_UNSUPPORTED;
-}
-
-static void begin(ember_xnn_product_t *product) {
-    const ember_xnn_value_t *bias = product->bias;
-    const float *from = bias != NULL ? bias->constant : NULL;
-    for (uint32_t i = 0; i < XNN_COLUMNS; i++) {
-        const uint32_t column = product->column + xnn_column(product, i);
-        product->sum.f32[i] = from != NULL ? from[column] : 0.0f;
-    }
+    return xnn_product_is(node, XNN_F32) ? EMBER_OK : EMBER_UNSUPPORTED;
 }
 
 static void add(ember_xnn_product_t *product, size_t a, size_t w, uint32_t count) {
@@ -53,4 +40,4 @@ static void end(const ember_xnn_product_t *product, size_t y) {
     }
 }
 
-const ember_xnn_type_t ember_xnn_type_f32 = {check, begin, add, end};
+const ember_xnn_type_t ember_xnn_type_f32 = {check, xnn_product_begin_f32, add, end};

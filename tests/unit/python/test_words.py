@@ -92,16 +92,22 @@ WRITTEN_BY_OTHERS = ("LICENSE", "docs/writing.md", "tests/unit/python/test_words
 ENDINGS = (".c", ".cmake", ".h", ".md", ".py", ".S", ".sh", ".txt", ".yaml")
 
 
-def texts() -> Iterator[tuple[str, str]]:
+@cache
+def texts() -> tuple[tuple[str, str], ...]:
+    """What each tracked source and page says, by its name."""
     done = subprocess.run(
         ["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         pytest.skip("not in a Git checkout")
-    for name in done.stdout.splitlines():
-        file = ROOT / name
-        if name not in WRITTEN_BY_OTHERS and name.endswith(ENDINGS) and file.exists():
-            yield name, file.read_text(encoding="utf-8")
+    names = [
+        name
+        for name in done.stdout.splitlines()
+        if name not in WRITTEN_BY_OTHERS
+        and name.endswith(ENDINGS)
+        and (ROOT / name).exists()
+    ]
+    return tuple((name, (ROOT / name).read_text(encoding="utf-8")) for name in names)
 
 
 @pytest.mark.parametrize("better", NOT_WRITTEN)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ember.export import quantising
-from ember.export.cortex_m import int4, int16, passes
+from ember.export.cortex_m import int4, int16, int16_quantizer, passes
 from ember.export.damage import Damage
 from ember.export.graph import recurrent_integers
 from ember.export.packages import need
@@ -41,7 +41,7 @@ def quantised(
     make, rounding = {
         "int8": (flow.CortexMQuantizer, None),
         "int4w8a": (int4.quantizer, int4.round_weights),
-        "int16x8": (int16.quantizer, None),
+        "int16x8": (int16_quantizer.quantizer, None),
     }[quantize]
     notes: list[str] = []
     quantizer = make()
