@@ -48,10 +48,14 @@ class NewProject:
         shutil.copyfile(paths.examples() / "firmware" / "once.c", target)
 
     def add_tests(self, *but: str) -> None:
-        """The example's, without files of these names."""
+        """The example's, without files whose names match these patterns."""
         tests = paths.examples() / "platformio" / "test"
-        ignored = shutil.ignore_patterns("__pycache__", *but)
-        shutil.copytree(tests, self.folder / "test", ignore=ignored)
+        for file in sorted(tests.rglob("*")):  # copytree() hides why a write failed
+            left_out = any(file.match(pattern) for pattern in ("*.pyc", *but))
+            if file.is_file() and not left_out:
+                target = self.folder / "test" / file.relative_to(tests)
+                paths.writable_folder(target.parent)
+                shutil.copy(file, target)
 
     def package(self, kind: str, folder: Path) -> None:
         options = Options()

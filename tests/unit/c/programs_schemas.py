@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 
 import positions
-from crafting import CALL, PLAN
+from crafting import CALL, PLAN, patched
 from maker import Maker
 
 from ember import program
@@ -54,13 +54,20 @@ def _too_many() -> Program:
 
 
 def _image(
-    *sizes: int, dynamic: bool = False, order: tuple[int, ...] | None = None
+    *sizes: int,
+    dynamic: bool = False,
+    order: tuple[int, ...] | None = None,
+    beside: bool = False,
 ) -> Program:
-    """A call of turned.out, whose output has the shape of its image."""
+    """A call of turned.out, whose output has the shape of its image.
+
+    beside -- whether it has another tensor besides
+    """
     m = Maker()
     x = m.input(*sizes, dynamic=dynamic, order=order)
     y, three = m.tensor(*sizes, dynamic=dynamic, order=order), m.integer(3)
-    m.exact_call("turned.out", x, three, y, y)
+    others = (m.tensor(8, dynamic=dynamic),) if beside else ()
+    m.exact_call("turned.out", x, three, *others, y, y)
     m.give(y)
     return m.program()
 
@@ -68,6 +75,7 @@ def _image(
 SCHEMAS = {
     "schema_image": lambda: _image(2, 5, 3, 4),
     "schema_image_dynamic": lambda: _image(2, 5, 3, 4, dynamic=True),
+    "schema_image_beside": lambda: _image(2, 5, 3, 4, dynamic=True, beside=True),
     "schema_image_order": lambda: _image(2, 5, 3, 4, order=(0, 2, 3, 1)),
     "schema_image_rank": lambda: _image(5, 3, 4),
     "schema_earlier": _call,
@@ -77,6 +85,9 @@ SCHEMAS = {
     "schema_wrong_count": _too_many,
 }
 SCHEMA_FILES = {
+    "schema_image_forged": lambda: patched(
+        program.write(_image(2, 5, 3, 4)), (f"{PLAN}.values[1].val.scalar_type", 99)
+    ),
     "schema_forged_argument": _with(f"{CALL}[0].instr_args.args#", FORGED),
     "schema_forged_constant": _with(f"{CALL}[0].instr_args.args#", CONSTANT),
     "schema_forged_item": _with(f"{PLAN}.values[3].val.items#", CONSTANT),

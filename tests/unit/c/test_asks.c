@@ -90,6 +90,12 @@ static void ask_wrongly(ember_node_t *node) {
     case 7:
         ember_node_output(node, OUT, EMBER_MAX_RANK - 1, sizes, &x);
         break;
+    case 8: {
+        const ember_value_t past = ember_node_scalar(node, 99);
+        CHECK_EQ(past.kind, EMBER_INT);
+        CHECK_EQ(past.as_int, 0);
+        break;
+    }
     default:
         ember_node_tensor(node, INTS, &x);
         CHECK(is_zero(&x));
@@ -101,7 +107,7 @@ static void ask_wrongly(ember_node_t *node) {
 static void wrong_kinds_read_as_nothing(void) {
     subject_t subject;
     toy_probe = ask_wrongly;
-    for (wrong = 0; wrong < 9; wrong++) {
+    for (wrong = 0; wrong < 10; wrong++) {
         CHECK_EQ(subject_open(&subject, "asks.pte"), EMBER_OK);
         CHECK_EQ(subject_load(&subject, "forward", &toy_registry), EMBER_BAD_PROGRAM);
     }

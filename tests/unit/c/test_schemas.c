@@ -80,10 +80,37 @@ typedef struct image {
     int32_t x_sizes[4];
     int32_t y_sizes[4];
     int32_t x_strides[4];
+    uint32_t other; // elements of a tensor beside the images
     uint32_t prepares;
 } image_t;
 
 static image_t image;
+
+// What the kernel asks of its output, and of a tensor beside the images.
+static enum { LIKE_IMAGE, RANK_3, LARGER, BESIDE_ANOTHER } asked;
+
+static void ask_output(ember_node_t *node) {
+    static const int32_t five = 5;
+    const int32_t larger[4] = {image.x.sizes[0], image.x.sizes[1], image.x.sizes[2] + 1,
+                               image.x.sizes[3]};
+    ember_tensor_t other;
+    switch (asked) {
+    case LIKE_IMAGE:
+        ember_node_output_like(node, 2, &image.x, &image.y);
+        break;
+    case RANK_3:
+        ember_node_output(node, 2, 3, image.x.sizes, &image.y);
+        break;
+    case LARGER:
+        ember_node_output(node, 2, 4, larger, &image.y);
+        break;
+    case BESIDE_ANOTHER:
+        ember_node_output(node, 2, 1, &five, &other);
+        image.other = other.numel;
+        ember_node_output_like(node, 3, &image.x, &image.y);
+        break;
+    }
+}
 
 static ember_status_t prepare_image(ember_node_t *node, void *state) {
     (void)state;
@@ -91,7 +118,7 @@ static ember_status_t prepare_image(ember_node_t *node, void *state) {
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
-    ember_node_output_like(node, 2, &image.x, &image.y);
+    ask_output(node);
     if (ember_node_status(node) != EMBER_OK) {
         return ember_node_status(node);
     }
@@ -109,7 +136,7 @@ static const struct {
 } images = {{ember_images_prepare, NULL}, {&turned, 0}};
 static const ember_operator_t items[] = {
     {"toy::scaled.out", several.candidates, 4, 7, EMBER_OP_SCHEMAS},
-    {"toy::turned.out", images.candidates, 4, 4, EMBER_OP_SCHEMAS},
+    {"toy::turned.out", images.candidates, 4, 5, EMBER_OP_SCHEMAS},
 };
 static const ember_operators_t operators = {items, 2};
 static const ember_registry_t registry = {&operators, NULL, &ember_changing};
@@ -236,8 +263,42 @@ static void other_images_are_refused(void) {
     }
 }
 
+static void a_malformed_image_is_refused(void) {
+    const ember_registry_t *const with[] = {&fixed, &registry};
+    for (uint32_t i = 0; i < 2; i++) {
+        subject_t subject;
+        CHECK_EQ(load(&subject, "schema_image_forged.pte", with[i]), EMBER_UNSUPPORTED);
+        CHECK_EQ(image.prepares, 0);
+    }
+}
+
+static void an_output_that_is_another_image_is_refused(void) {
+    for (asked = RANK_3; asked <= LARGER; asked++) {
+        subject_t subject;
+        CHECK_EQ(load(&subject, "schema_image.pte", &registry), EMBER_BAD_PROGRAM);
+        CHECK_EQ(load(&subject, "schema_image_dynamic.pte", &registry), EMBER_OK);
+        CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_BAD_PROGRAM);
+        CHECK_EQ(image.prepares, 0);
+        subject_close(&subject);
+    }
+    asked = LIKE_IMAGE;
+}
+
+static void other_tensors_of_the_call_are_as_they_are(void) {
+    subject_t subject;
+    asked = BESIDE_ANOTHER;
+    CHECK_EQ(load(&subject, "schema_image_beside.pte", &registry), EMBER_OK);
+    CHECK_EQ(ember_method_execute(&subject.method, NULL), EMBER_OK);
+    check_image(2, 5, 3, 4);
+    CHECK_EQ(image.other, 5);
+    subject_close(&subject);
+    asked = LIKE_IMAGE;
+}
+
 TESTS(TEST(an_image_has_its_channels_second), TEST(an_image_may_change_its_shape),
-      TEST(other_images_are_refused), TEST(what_a_list_lacks_is_constant),
-      TEST(the_own_list_is_taken_as_it_is),
+      TEST(other_images_are_refused), TEST(a_malformed_image_is_refused),
+      TEST(an_output_that_is_another_image_is_refused),
+      TEST(other_tensors_of_the_call_are_as_they_are),
+      TEST(what_a_list_lacks_is_constant), TEST(the_own_list_is_taken_as_it_is),
       TEST(a_call_that_changes_is_prepared_the_same_way), TEST(other_lists_are_refused),
       TEST(forged_indices_are_refused))

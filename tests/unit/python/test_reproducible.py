@@ -107,7 +107,8 @@ def test_wheels_of_two_checkouts_are_the_same_bytes(tmp_path: Path) -> None:
     facts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     named = facts["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
     first, second = tmp_path / "a", tmp_path / "another name" / "b"
-    for name in {*named, "sdk", "pyproject.toml", "README.md", ".gitignore"}:
+    build = {"pyproject.toml", "hatch_build.py", "README.md", ".gitignore"}
+    for name in {*named, *build, "sdk"}:
         source = ROOT / name
         for checkout in (first, second):
             target = checkout / name
