@@ -55,7 +55,7 @@ def answers(case: Case, board: str) -> tuple[np.ndarray, int | None]:
     """The digit that the board sees in each image, and instructions of an image."""
     outputs, count = testing.outputs(case, boards.load(board))
     logits = [output[0] for output in outputs]
-    digits = [int(x.array.argmax()) for x in logits if isinstance(x, CaseTensor)]
+    digits = [int(np.argmax(x.array)) for x in logits if isinstance(x, CaseTensor)]
     return np.array(digits), None if count is None else count // len(digits)
 
 

@@ -102,8 +102,8 @@ def show_predictions(
     table = output.table(">label", ">PyTorch", *(f">{board}" for board in logs), "")
     worse = 0
     for index, picture in enumerate(pictures):
-        torch_says = int(picture.expected.argmax())
-        says = [int(logits(of_board[index]).argmax()) for of_board in logs.values()]
+        torch_says = int(np.argmax(picture.expected))
+        says = [int(np.argmax(logits(of_board[index]))) for of_board in logs.values()]
         wrong = torch_says == picture.label and any(
             word != picture.label for word in says
         )

@@ -220,7 +220,7 @@ def _layer(net: FloatNetwork, random: np.random.Generator, x: int) -> int:
         kernel, padding = int(random.choice([2, 3])), int(random.integers(2))
         kinds["pool"] = lambda: pool(x, kernel, stride, padding)
     if height * width < 400:
-        turn = [int(n) for n in random.choice([(2, 2, 0, 0), (3, 2, 1, 1)])]
+        turn = np.asarray(random.choice([(2, 2, 0, 0), (3, 2, 1, 1)])).tolist()
         kinds["turn"] = lambda: net.turned(x, filters, *turn)
         resized = net.smoother if random.integers(2) else net.larger
         kinds["larger"] = lambda: resized(x)

@@ -280,7 +280,7 @@ def _layer(net: Network, random: np.random.Generator, x: int) -> int:
     if kind == "block":
         return _block(net, random, x, filters)
     if kind == "turn" and height * width < 400:
-        return net.turned(x, filters, *map(int, random.choice(TURNS)))
+        return net.turned(x, filters, *np.asarray(random.choice(TURNS)).tolist())
     dilation = 2 if kind == "wide" else 1
     return net.conv(x, filters, 3, int(random.choice([1, 2])), dilation=dilation)
 

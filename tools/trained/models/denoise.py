@@ -95,4 +95,4 @@ def measure(outputs: list[tuple[np.ndarray, ...]]) -> float:
     clean, noisy = (np.sqrt(powers)[20:] for powers in _clean_and_noisy())
     gains = np.stack([gain[0] for (gain,) in outputs])[20:]
     before, after = ((x - clean) ** 2 for x in (noisy, gains * noisy))
-    return 10 * float(np.log10(before.sum() / after.sum()))
+    return 10 * float(np.log10(np.divide(before.sum(), after.sum())))
