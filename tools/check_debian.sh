@@ -31,6 +31,7 @@ unshare --mount true 2>/dev/null || leave_out "this host allows no mounts"
 mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Label: Debian' | head -n 1)
 mkdir -p build
 root=$(mktemp -d "$PWD/build/debian-XXXXXX")
+chmod 755 "$root" # other users of the chroot need its root folder, too
 trap 'rm -rf --one-file-system "$root"' EXIT
 debootstrap --variant=minbase "$release" "$root" "$mirror" >"$root.log" 2>&1 ||
     leave_out "debootstrap failed: $(tail -n 1 "$root.log")"

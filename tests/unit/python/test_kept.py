@@ -7,7 +7,6 @@ import errno
 import os
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import Any
@@ -314,19 +313,10 @@ def test_a_full_disk_leaves_nothing(
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="only root may become another user")
-def test_another_user_reads_but_is_told_where_it_must_write() -> None:
-    # Not below the folder of pytest, to which other runs of it give the mode 700 again.
-    with tempfile.TemporaryDirectory() as top:
-        Path(top).chmod(0o755)
-        place = Path(top) / "cache" / "entry"
-        place.parent.mkdir()
-        kept.put(aside(Path(top)), place)
-        assert last_words_of_another_user(place).endswith(
-            f"cannot write the folder {place.parent}: permission denied"
-        )
-
-
-def last_words_of_another_user(place: Path) -> str:
+def test_another_user_reads_but_is_told_where_it_must_write(
+    place: Path, tmp_path: Path
+) -> None:
+    kept.put(aside(tmp_path), place)
     code = f"""
 import os
 from pathlib import Path
@@ -335,11 +325,10 @@ os.setuid(65534)
 assert kept.found(Path({str(place)!r}))
 paths.cache()
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | {"EMBER_CACHE": str(place.parent)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return done.stderr.strip().splitlines()[-1]
+    for folder in (tmp_path, *tmp_path.parents):
+        if folder != Path("/tmp") and folder.is_relative_to("/tmp"):
+            folder.chmod(0o755)
+    words = [sys.executable, "-c", code]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith(f"cannot write the folder {place.parent}: permission denied")
