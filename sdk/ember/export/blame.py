@@ -127,8 +127,19 @@ def _line_of_node(error: BaseException) -> str | None:
 
 def line_in(trace: str) -> str | None:
     """The innermost line of a stack trace in the user's code: file:line: `code`."""
+    frame = _users_frame(trace)
+    return _named(frame["file"], int(frame["line"])) if frame else None
+
+
+def place_in(trace: str) -> tuple[str, int] | None:
+    """The same as a file without folders, and a line."""
+    frame = _users_frame(trace)
+    return (Path(frame["file"]).name, int(frame["line"])) if frame else None
+
+
+def _users_frame(trace: str) -> re.Match[str] | None:
     frames = [m for m in _FRAME.finditer(trace) if _is_users(m["file"])]
-    return _named(frames[-1]["file"], int(frames[-1]["line"])) if frames else None
+    return frames[-1] if frames else None
 
 
 def calls_of(nodes: Iterable[Any], operator: str) -> list[str]:

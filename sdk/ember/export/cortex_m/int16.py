@@ -81,7 +81,7 @@ class Int16Operators:
             call = step.quantize.graph.call_function(target, arguments)
         call.meta = {
             key: value for key, value in step.quantize.meta.items() if key != "custom"
-        }
+        } | {"nn_module_stack": step.node.meta.get("nn_module_stack")}
         step.quantize.replace_all_uses_with(call)
         return True
 
