@@ -21,7 +21,6 @@ from ember.files import xnnpack
 from ember.kernels import KernelList
 from ember.plan import effects, traffic
 from ember.program import DelegateCall, KernelCall, Method, Tensor, names
-from ember.program.types import Frame
 from ember.select.selection import Selection
 
 _STEP = re.compile(r"quantize_per_|choose_qparams|XnnpackBackend Convert$")
@@ -203,7 +202,7 @@ def _operations(
             operator=method.name_of(instruction),
             instructions=(index,),
             module=names.module_of(method, index),
-            source=_line(names.source_of(method, index)),
+            source=names.line(names.source_of(method, index)),
             macs=_macs(method, known, index, times[index]),
             elements=times[index] * sum(t.numel for t in results if _counts(t)),
             reads=reads if read else writes,
@@ -237,7 +236,7 @@ def _inside(
             operator=f"{delegate.id} {node.kind}",
             instructions=(index,),
             module=names.module_of(method, index, place),
-            source=_line(names.source_of(method, index, place)),
+            source=names.line(names.source_of(method, index, place)),
             macs=(macs or 0) * times,
             elements=times * sum(math.prod(value.shape) for value in node.outputs),
             reads=_float(value.datatype for value in read),
@@ -258,10 +257,6 @@ def _counts(tensor: Tensor) -> bool:
 def _float(types: Iterator[str] | Sequence[str]) -> str | None:
     kinds = {name for name in types if "float" in name or name.startswith("fp")}
     return min(kinds, default=None)
-
-
-def _line(frame: Frame | None) -> str:
-    return "" if frame is None else f"{frame.filename}:{frame.line}"
 
 
 def _joined(before: Operation, row: Operation) -> Operation:

@@ -17,6 +17,11 @@ def frame(module: str | None, file: str = "", line: int = 0) -> Frame:
     return Frame(file, line, MARK + (module or ""), "")
 
 
+def is_of_module(frame: Frame) -> bool:
+    """Whether `ember export` wrote it; others are of Python functions."""
+    return frame.name.startswith(MARK)
+
+
 def module_of(method: Method, instruction: int, inside: int | None = None) -> str:
     """The path of the module, such as features.3; empty if it is the model itself, or
     the program does not say.
@@ -24,9 +29,7 @@ def module_of(method: Method, instruction: int, inside: int | None = None) -> st
     inside -- a node of the graph of a delegate
     """
     near = _frame(method, instruction, inside)
-    if near is None or not near.name.startswith(MARK):
-        return ""
-    return near.name.removeprefix(MARK)
+    return near.name.removeprefix(MARK) if near and is_of_module(near) else ""
 
 
 def source_of(
@@ -35,6 +38,19 @@ def source_of(
     """The line of the source, if the export kept it."""
     near = _frame(method, instruction, inside)
     return near if near is not None and near.filename else None
+
+
+def facts(method: Method, instruction: int) -> dict[str, str | None]:
+    """Both as JSON."""
+    return {
+        "module": module_of(method, instruction) or None,
+        "source": line(source_of(method, instruction)) or None,
+    }
+
+
+def line(frame: Frame | None) -> str:
+    """Such as net.py:25; empty without a frame."""
+    return "" if frame is None else f"{frame.filename}:{frame.line}"
 
 
 def _frame(method: Method, instruction: int, inside: int | None) -> Frame | None:
