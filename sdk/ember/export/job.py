@@ -198,5 +198,5 @@ def _chosen(order: ExportOrder, lowered: Lowered, hint: str | None) -> Selection
 def _told(gap: gaps.Gap, lowered: Lowered) -> str:
     if gap.remedy == gaps.CONTRADICTS:  # that was the exporter, just now
         gap = replace(gap, remedy="the exporter's call contradicts itself")
-    lines = blame.calls_of(lowered.graph, gap.op)
-    return f"{gap}, called at {'; '.join(lines)}" if lines else str(gap)
+    places = blame.calls_of(lowered.graph, gap.op)
+    return f"{gap}, called {'; '.join(places)}" if places else str(gap)

@@ -9,7 +9,6 @@ nearest node before them, or behind.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,8 +24,6 @@ from ember.program.types import Frame
 
 _STEPS = ("quantize_per_", "dequantize_per_", "choose_qparams")
 _WRAPPERS = ("model.", "body.")  # modules that a flow puts around the user's
-_ROOT = re.compile(r"^(L\['self'\]|L__self__|self)\.?")
-_AGAIN = re.compile(r"@\d+")  # a module that is called a second time
 _FAR = 32  # nodes that are followed
 
 
@@ -51,9 +48,7 @@ class Namer:
 
     def path(self, node: Any) -> str:
         """The module that calls an operator; empty: the model itself, or unknown."""
-        stack = list((node.meta.get("nn_module_stack") or {}).values())
-        whole = _AGAIN.sub("", _ROOT.sub("", str(stack[-1][0]))) if stack else ""
-        path = whole
+        path = whole = blame.module_of(node.meta)
         while path not in self.modules:
             wrapper = next((word for word in _WRAPPERS if path.startswith(word)), None)
             if wrapper is None:
