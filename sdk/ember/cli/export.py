@@ -174,7 +174,7 @@ def _show(target: Path, exported: job.Made) -> None:
     for edge in exported.edges:
         console.print(str(edge), markup=False)
     if exported.shares is not None:
-        console.print(output.plain(str(exported.shares)))
+        console.print(output.plain(str(exported.shares)), soft_wrap=True)
     for note in exported.notes:
         console.print(output.plain(note))
     if exported.tests:

@@ -66,11 +66,11 @@ class Made:
 
 def run(order: ExportOrder) -> Made:
     """Exports. Raises SdkError for every failure, with operator and source line."""
+    if order.strict and order.quantize not in _STRICT:
+        raise UsageError(f"--strict needs --quantize {' or '.join(_STRICT)}")
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
     flows.check(backend, order.quantize, module)
-    if order.strict and order.quantize not in _STRICT:
-        raise UsageError(f"--strict needs --quantize {' or '.join(_STRICT)}")
     if order.io != "float" and order.quantize not in _EDGES[order.io]:
         able = " or ".join(_EDGES[order.io])
         raise UsageError(f"--io {order.io} needs --quantize {able}")
