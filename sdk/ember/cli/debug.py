@@ -18,6 +18,7 @@ from ember.firmware import project as projects
 from ember.firmware.project import Project
 from ember.output import plain
 from ember.plan import passes
+from ember.program import names
 from ember.run import debugging
 from ember.run.debugging import DebugOrder, DebugReport
 from ember.run.first_wrong import Tolerance, Wrong
@@ -183,9 +184,12 @@ def _wrong(wrong: Wrong, report: DebugReport) -> list[str]:
         if reader < len(method.instructions):
             reads = f"which instruction {reader} ({operator(method, reader)}) reads"
         said.append(f"  It overwrites this tensor, {reads}.")
-    frame = debugging.source_of(method, wrong.instruction)
+    module, frame = debugging.module_of(wrong), debugging.source_of(wrong)
+    if module:
+        said.append(f"  module   {module}")
     if frame is not None:
-        said.append(f"  source   {frame.filename}:{frame.line}, in {frame.name}")
+        function = "" if names.is_of_module(frame) else f", in {frame.name}"
+        said.append(f"  source   {frame.filename}:{frame.line}{function}")
     said.append(f"  inputs   {_inputs(wrong)}")
     return said
 

@@ -99,6 +99,13 @@ def command(
             help="Also write an ETRecord, for ExecuTorch's Inspector.",
         ),
     ] = None,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="Refuse a quantised model of which an operator stays in float.",
+        ),
+    ] = False,
     kernels: KernelsOption = None,
     project: ProjectOption = None,
     json_to: output.JsonOption = None,
@@ -124,6 +131,7 @@ def command(
         rules=plans.rules,
         measured=report is not None,
         recorded=record is not None,
+        strict=strict,
     )
     with progress.doing(f"exporting {source}"):
         exported = job.run(order)
@@ -145,6 +153,7 @@ def command(
             "tests": exported.tests,
             "distance": exported.distance,
             "notes": exported.notes,
+            "integers": exported.shares.to_json() if exported.shares else None,
             "interface": [edge.to_json() for edge in exported.edges],
         },
         json_to,
@@ -164,6 +173,8 @@ def _show(target: Path, exported: job.Made) -> None:
         console.print(f"calibrated with {exported.calibration:,} samples")
     for edge in exported.edges:
         console.print(str(edge), markup=False)
+    if exported.shares is not None:
+        console.print(output.plain(str(exported.shares)), soft_wrap=True)
     for note in exported.notes:
         console.print(output.plain(note))
     if exported.tests:

@@ -281,14 +281,16 @@ def _show_delegates(console: Console, delegates: list[Facts]) -> None:
 
 def _show_nodes(console: Console, index: int, nodes: list[Facts]) -> None:
     """Shows each node, and below it the kernel that runs it, if known."""
-    table = output.table(">node", f"of delegate {index}")
+    heads = ["module"] if any(node["module"] for node in nodes) else []
+    table = output.table(">node", *heads, f"of delegate {index}")
     for number, node in enumerate(nodes):
         inputs, outputs = (" ".join(node[k][:_MOST_ENDS]) for k in _ENDS)  # no bias
         lines = [f"{node['kind']} {inputs} -> {outputs}"]
         if "kernel" in node:
             variant = f"{node['variant']}: " if node["variant"] else ""
             lines.append(f"  {variant}{node['kernel']} ({node['why']})")
-        table.add_row(str(number), "\n".join(map(plain, lines)))
+        where = (plain(node[head] or "") for head in heads)
+        table.add_row(str(number), *where, "\n".join(map(plain, lines)))
     _print(console, table)
 
 
@@ -306,13 +308,16 @@ def _show_values(console: Console, facts: Facts) -> None:
     for item in facts["values"]:
         table.add_row(str(item["value"]), *_cells(item))
     _print(console, table)
-    table = output.table(">instruction", "kind", "name", "arguments")
+    named = any(item["module"] or item["source"] for item in facts["instructions"])
+    heads = ("module", "source") if named else ()
+    table = output.table(">instruction", "kind", "name", *heads, "arguments")
     for item in facts["instructions"]:
         arguments = " ".join(str(index) for index in item["args"])
         if "target" in item:
             arguments += f" -> {item['target']}"
         name = plain(item.get("name", "-"))
-        table.add_row(str(item["index"]), item["kind"], name, arguments)
+        where = (plain(item[head] or "") for head in heads)
+        table.add_row(str(item["index"]), item["kind"], name, *where, arguments)
     _print(console, table)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import linecache
 import re
 import traceback
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,8 @@ from ember.errors import SdkError
 
 _FRAME = re.compile(r'File "(?P<file>[^"]+)", line (?P<line>\d+)')
 _OPERATOR = re.compile(r"aten\.(\w+)|\w+::(\w+)")
-_PASS = re.compile(r"when running the '(\w+)' pass")
+_ROOT = re.compile(r"^(L\['self'\]|L__self__|self)\.?")  # of the path of a module
+_AGAIN = re.compile(r"@\d+")  # a module that is called a second time
 _EMPTY = "An error occurred when running the"  # and behind it the cause
 _NODE_NAMES = ("node", "n", "fx_node", "input_node")  # of variables of the exporter
 _OURS = str(Path(__file__).parents[1])
@@ -37,14 +38,13 @@ def of(
 ) -> SdkError:
     """The sentence for an error of the user's model or of its export.
 
-    nodes -- of a graph, in which the line of the operator that the error names is found
+    nodes -- of a graph, in which the operator that the error names is found
     """
     chain = list(_chain(error))
     for part in chain:
         nodes = part.nodes if isinstance(part, LoweringError) else nodes
     place = _place(chain, path, nodes)
-    at = f", at {place}" if place else ""
-    return SdkError(f"{what}{at}: {_reason(chain)}", hint)
+    return SdkError(f"{what}{place}: {_reason(chain)}", hint)
 
 
 def first_line(error: BaseException) -> str:
@@ -83,9 +83,7 @@ def _reason(chain: Sequence[BaseException]) -> str:
     said = type(error).__name__
     if str(error).strip():
         said = f"{said}: {first_line(error)}"
-    passes = [match[1] for part in chain if (match := _PASS.search(str(part)))]
-    inside = f", in {passes[-1]} of the exporter" if passes else ""
-    return f"{said}{inside}{_library_line(error)}"
+    return f"{said}{_library_line(error)}"
 
 
 def _library_line(error: BaseException) -> str:
@@ -97,50 +95,91 @@ def _library_line(error: BaseException) -> str:
     return f" ({file.parent.name}/{file.name}:{frames[-1].lineno}: `{frames[-1].line}`)"
 
 
-# ---- lines of the source -------------------------------------------------------------
+# ---- modules and lines of the source -------------------------------------------------
 
 
-def _place(
-    chain: Sequence[BaseException], path: Path, nodes: Sequence[Any]
-) -> str | None:
-    """The user's line: of the error itself, of the node that the exporter was at, or of
-    an operator that the error names."""
+def _place(chain: Sequence[BaseException], path: Path, nodes: Sequence[Any]) -> str:
+    """The user's module and line: of the error itself, of the node that the exporter
+    was at, or of a node or an operator that the error names."""
     for error in reversed(chain):
-        place = _line_of(error, path) or _line_of_node(error)
+        line = _line_of(error, path)
+        place = f", at {line}" if line else where(_node_at(error))
         if place:
             return place
-    lines = (_line_of_operator(error, nodes) for error in reversed(chain))
-    return next((line for line in lines if line), None)
+    for error in reversed(chain):
+        place = where(_node_named(error, nodes))
+        if place:
+            return place
+    return ""
 
 
-def _line_of_node(error: BaseException) -> str | None:
-    """The line of the graph's node in the innermost frame that has one."""
+def where(node: Any) -> str:
+    """Behind a sentence: module and line of a node, as far as they are known."""
+    meta = getattr(node, "meta", None) or {}
+    module, trace = module_of(meta), meta.get("stack_trace")
+    line = line_in(trace) if isinstance(trace, str) else None
+    return (f", in {module}" if module else "") + (f", at {line}" if line else "")
+
+
+def module_of(meta: Mapping[str, Any]) -> str:
+    """The path of the module that calls a node; empty: the model itself, or unknown."""
+    stack = list((meta.get("nn_module_stack") or {}).values())
+    return _AGAIN.sub("", _ROOT.sub("", str(stack[-1][0]))) if stack else ""
+
+
+def _node_at(error: BaseException) -> Any | None:
+    """The graph's node in the innermost frame that has one with a place."""
     for frame, _ in reversed(list(traceback.walk_tb(error.__traceback__))):
         for name in _NODE_NAMES:
-            meta = getattr(frame.f_locals.get(name), "meta", None)
-            trace = meta.get("stack_trace") if isinstance(meta, dict) else None
-            place = line_in(trace) if isinstance(trace, str) else None
-            if place:
-                return place
+            node = frame.f_locals.get(name)
+            if isinstance(getattr(node, "meta", None), dict) and where(node):
+                return node
     return None
+
+
+def _node_named(error: BaseException, nodes: Sequence[Any]) -> Any | None:
+    """A node whose name the error has, or the first call of an operator that it has."""
+    words = set(re.findall(r"\w+", str(error)))
+    calls = [node for node in nodes if node.op == "call_function" and where(node)]
+    known = [node for node in calls if node.name in words]
+    operator = _OPERATOR.search(str(error))
+    if not known and operator:
+        known = _calls(calls, f"aten::{operator[1] or operator[2]}")
+    return known[0] if known else None
 
 
 def line_in(trace: str) -> str | None:
     """The innermost line of a stack trace in the user's code: file:line: `code`."""
+    frame = _users_frame(trace)
+    return _named(frame["file"], int(frame["line"])) if frame else None
+
+
+def place_in(trace: str) -> tuple[str, int] | None:
+    """The same as a file without folders, and a line."""
+    frame = _users_frame(trace)
+    return (Path(frame["file"]).name, int(frame["line"])) if frame else None
+
+
+def _users_frame(trace: str) -> re.Match[str] | None:
     frames = [m for m in _FRAME.finditer(trace) if _is_users(m["file"])]
-    return _named(frames[-1]["file"], int(frames[-1]["line"])) if frames else None
+    return frames[-1] if frames else None
 
 
 def calls_of(nodes: Iterable[Any], operator: str) -> list[str]:
-    """The source lines of the calls of an operator (aten::add.out) in a graph."""
+    """The modules and source lines of the calls of an operator (aten::add.out) in a
+    graph: in features.3, at net.py:3: `code`."""
+    places = (where(node).removeprefix(", ") for node in _calls(nodes, operator))
+    return list(dict.fromkeys(place for place in places if place))
+
+
+def _calls(nodes: Iterable[Any], operator: str) -> list[Any]:
     # what an operator is decomposed into has a name that starts with _
     name = operator.partition("::")[2].partition(".")[0].lstrip("_")
-    lines = [
-        line_in(node.meta.get("stack_trace") or "")
+    return [
+        node
         for node in nodes
         if node.op == "call_function" and f".{name}." in f"{node.target}."
     ]
-    return list(dict.fromkeys(line for line in lines if line))
 
 
 def _line_of(error: BaseException, path: Path) -> str | None:
@@ -152,12 +191,6 @@ def _line_of(error: BaseException, path: Path) -> str | None:
         if str(Path(frame.filename).resolve()) == wanted and frame.lineno:
             return _named(frame.filename, frame.lineno)
     return line_in(str(error))
-
-
-def _line_of_operator(error: BaseException, nodes: Sequence[Any]) -> str | None:
-    named = _OPERATOR.search(str(error))
-    lines = calls_of(nodes, f"aten::{named[1] or named[2]}") if named else []
-    return lines[0] if lines else None
 
 
 def _is_users(file: str) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ember.export import blame
 from ember.export.graph import by_name, first, rest
 from ember.export.graph.states import Explicit
 from ember.export.packages import need
@@ -228,8 +229,7 @@ def _weights(node: Any) -> str | None:
 
 
 def _module(node: Any) -> str | None:
-    stack = list((node.meta.get("nn_module_stack") or {}).values())
-    return str(stack[-1][0]).removeprefix("L['self'].") or None if stack else None
+    return blame.module_of(node.meta) or None
 
 
 def _recorder(graph: Any, floats: dict[str, Any]) -> Any:

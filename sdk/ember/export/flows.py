@@ -22,6 +22,7 @@ from ember.export import (
     cadence,
     cortex_m,
     faults,
+    names,
     quantising,
     reference,
     xnnpack,
@@ -172,7 +173,7 @@ def _portable(source: Source, recorded: bool) -> Lowered:
         program = edge.exported_program()
         changed = states.changed_inputs(program)
         outputs = states.run_of(source.model, changed)
-        manager, nodes = states.written(edge), list(program.graph.nodes)
+        manager, nodes = names.written(edge, source.model), list(program.graph.nodes)
         return _made(manager, nodes, outputs, changed, source.inputs)
 
 
@@ -223,7 +224,7 @@ def _cortex_m(
         nodes, module = list(program.graph.nodes), program.module()
         changed = states.changed_inputs(program)
         outputs = reference.of_int8(copy.deepcopy(module), changed)
-        manager = states.written(edge)
+        manager = names.written(edge, source.model)
         inputs = edges.quantised(prepare(source.inputs))
         lowered = _made(manager, nodes, outputs, changed, inputs, prepare, notes)
         return replace(lowered, edges=edges)
@@ -256,7 +257,7 @@ def _cadence(
         program = edge.exported_program()
         changed = states.changed_inputs(program)
         outputs = cadence.outputs_of(copy.deepcopy(program.module()), changed)
-        manager = states.written(edge)
+        manager = names.written(edge, source.model)
         inputs = edges.quantised(inputs)
         lowered = _made(manager, nodes, outputs, changed, inputs, notes=notes)
         return replace(lowered, edges=edges)
@@ -289,7 +290,7 @@ def _xnnpack(
             recorded=recorded,
         )
         changed = states.changed_inputs(edge.exported_program())
-        manager = states.written(edge, [xnnpack.kept_orders()])
+        manager = names.written(edge, source.model, [xnnpack.kept_orders()])
     outputs = reference.of_runtime(bytes(manager.buffer))
     if any("ember." in str(node.target) for node in nodes):
         outputs = states.run_of(model, changed)

@@ -11,18 +11,21 @@ from typing import Any
 from ember import boards, kernels, program
 from ember.boards import Board
 from ember.errors import SdkError, UsageError, problem_list
-from ember.export import blame, cases, flows, quantising, source
+from ember.export import blame, cases, flows, quantising, shares, source
 from ember.export.damage import Damage
 from ember.export.flows import Backend, Lowered, Quantize
 from ember.export.graph import states
 from ember.export.packages import need, quiet
+from ember.export.shares import Shares
 from ember.export.source import Sample, Source
 from ember.model import describe
 from ember.model.describe import Edge
 from ember.select import gaps, selection
 from ember.select.rules import Rules
+from ember.select.selection import Selection
 
 _BY_SAMPLES = ("int8", "int4w8a", "int16x8", "int8-dynamic")  # these are calibrated
+_STRICT = ("int8", "int4w8a", "int16x8")  # whose activations are integers
 _EDGES = {"int8": ("int8", "int4w8a"), "int16": ("int16x8",)}
 _TESTS = 4  # samples beside the example that a bundled program is tested on
 _CORE = "cortex-m55"  # whose layouts a program has that is for no board
@@ -42,6 +45,7 @@ class ExportOrder:
     io: str = "float"  # or what inputs and outputs stay: int8, int16
     measured: bool = False  # what quantising does to each layer
     recorded: bool = False  # an ETRecord, for ExecuTorch's Inspector
+    strict: bool = False  # nothing computes in float
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,13 @@ class Made:
     edges: tuple[Edge, ...] = ()  # inputs and outputs of the program
     damage: Damage | None = None  # where it was asked for
     record: bytes | None = None  # an ETRecord, where it was asked for
+    shares: Shares | None = None  # of integers, in a quantised program
 
 
 def run(order: ExportOrder) -> Made:
     """Exports. Raises SdkError for every failure, with operator and source line."""
+    if order.strict and order.quantize not in _STRICT:
+        raise UsageError(f"--strict needs --quantize {' or '.join(_STRICT)}")
     backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
     flows.check(backend, order.quantize, module)
@@ -78,7 +85,8 @@ def run(order: ExportOrder) -> Made:
         raise SdkError(
             f"{order.path} has external data, which `ember export` cannot write"
         )
-    _check(order, lowered, flows.instead_of(backend, order.quantize))
+    chosen = _chosen(order, lowered, flows.instead_of(backend, order.quantize))
+    parts = _shares(order, chosen)
     tested = [module.inputs, *given[:_TESTS]]
     content, distance = _tested(order, module, lowered, tested)
     calibrated = len(given) if order.quantize in _BY_SAMPLES else None
@@ -95,7 +103,19 @@ def run(order: ExportOrder) -> Made:
         edges=edges,
         damage=damage,
         record=lowered.record,
+        shares=parts,
     )
+
+
+def _shares(order: ExportOrder, chosen: Selection) -> Shares | None:
+    """What is in integers. Raises SdkError if that shall be all, and is not."""
+    if order.quantize is None:
+        return None
+    integer = "int16" if order.quantize == "int16x8" else "int8"
+    parts = shares.of(chosen, integer, order.rules.known, order.board)
+    if order.strict:
+        shares.check(parts, order.path)
+    return parts
 
 
 def _lowered(
@@ -154,9 +174,9 @@ def _explained(
         raise blame.of(what, error, path, nodes, hint) from error
 
 
-def _check(order: ExportOrder, lowered: Lowered, hint: str | None) -> None:
-    """Raises SdkError that names each operator without a kernel for the board, and
-    where the source calls it."""
+def _chosen(order: ExportOrder, lowered: Lowered, hint: str | None) -> Selection:
+    """The kernels of the board. Raises SdkError that names each operator without one,
+    and where the source calls it."""
     target = order.board or boards.load("host")
     parsed, content = kernels.read_program(lowered.content, str(order.path))
     examined = selection.examine(
@@ -168,14 +188,15 @@ def _check(order: ExportOrder, lowered: Lowered, hint: str | None) -> None:
         order.path.stem,
         order.rules,
     )
-    if examined.gaps:
+    if examined.selection is None:
         problems = [_told(gap, lowered) for gap in examined.gaps]
         what = problem_list(f"{target.name} cannot run {order.path}", problems)
         raise SdkError(what, hint)
+    return examined.selection
 
 
 def _told(gap: gaps.Gap, lowered: Lowered) -> str:
     if gap.remedy == gaps.CONTRADICTS:  # that was the exporter, just now
         gap = replace(gap, remedy="the exporter's call contradicts itself")
-    lines = blame.calls_of(lowered.graph, gap.op)
-    return f"{gap}, called at {'; '.join(lines)}" if lines else str(gap)
+    places = blame.calls_of(lowered.graph, gap.op)
+    return f"{gap}, called {'; '.join(places)}" if places else str(gap)

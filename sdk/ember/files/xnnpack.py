@@ -63,6 +63,7 @@ class Node:
     outputs: tuple[Value, ...]
     parameters: Record  # the rest of its table
     range: tuple[float, float] | None  # of its outputs
+    handle: int = 0  # by which the exporter names it
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,7 @@ def _node(record: Record, values: dict[int, Value]) -> Node:
         tuple(outputs),
         parameters,
         (limits["output_min"], limits["output_max"]) if limits else None,
+        record["debug_handle"],
     )
 
 

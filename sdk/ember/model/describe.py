@@ -19,7 +19,7 @@ from ember import program as programs
 from ember.errors import SdkError
 from ember.files import xnnpack
 from ember.files.tensor_data import TensorData
-from ember.program import Double, Int, Method, Program, Tensor
+from ember.program import Double, Int, Method, Program, Tensor, names
 from ember.program import bundle as bundles
 from ember.program.bundle import Bundle
 
@@ -164,11 +164,12 @@ def _external(program: Program) -> list[Facts]:
 
 
 def _delegates(method: Method) -> list[Facts]:
-    calls = Counter(
-        each.delegate_index
-        for each in method.instructions
-        if isinstance(each, programs.DelegateCall)
-    )
+    calls: Counter[int] = Counter()
+    first: dict[int, int] = {}  # the instruction that calls it first
+    for number, call in enumerate(method.instructions):
+        if isinstance(call, programs.DelegateCall):
+            calls[call.delegate_index] += 1
+            first.setdefault(call.delegate_index, number)
     return [
         {
             "index": index,
@@ -181,15 +182,21 @@ def _delegates(method: Method) -> list[Facts]:
                 for spec in each.compile_specs
             ],
         }
-        | ({"nodes": _nodes(each.data)} if each.id == xnnpack.BACKEND else {})
+        | (
+            {"nodes": _nodes(method, each, first.get(index))}
+            if each.id == xnnpack.BACKEND
+            else {}
+        )
         for index, each in enumerate(method.delegates)
     ]
 
 
-def _nodes(payload: bytes) -> list[Facts]:
+def _nodes(
+    method: Method, delegate: programs.Delegate, call: int | None
+) -> list[Facts]:
     """The nodes of an XNNPACK delegate; none when its payload is malformed."""
     try:
-        graph = xnnpack.parse(payload)
+        graph = xnnpack.parse(delegate.data)
     except SdkError:
         return []
     return [
@@ -198,8 +205,11 @@ def _nodes(payload: bytes) -> list[Facts]:
             "inputs": [value.text for value in node.inputs],
             "outputs": [value.text for value in node.outputs],
             "range": node.range,
+            "module": None
+            if call is None
+            else names.module_of(method, call, place) or None,
         }
-        for node in graph.nodes
+        for place, node in enumerate(graph.nodes)
     ]
 
 
@@ -289,7 +299,7 @@ def _instruction(method: Method, index: int) -> Facts:
             facts |= {"args": [condition], "target": target}
         case programs.FreeCall(value):
             facts |= {"args": [value]}
-    return facts
+    return facts | names.facts(method, index)
 
 
 # ---- bundles and tensor data -------------------------------------------------------
@@ -417,8 +427,8 @@ def _step(
     program: Program, method: Method, name: str
 ) -> tuple[float | None, int | None]:
     """Scale and zero point."""
-    for names in _names(program, method, name):
-        scale, zero = (_constant(program, each) for each in names)
+    for pair in _names(program, method, name):
+        scale, zero = (_constant(program, each) for each in pair)
         if not (isinstance(scale, float | int) and isinstance(zero, int)):
             continue
         if math.isfinite(scale) and abs(zero) < _MOST:

@@ -1,9 +1,12 @@
 """A packed model becomes what lies where and when in its planned memories, as JSON.
 
 {"model", "method", "instructions": [operators],
+ "modules": [paths in the model, or null],
  "memories": [{"id", "bytes", "alive",
-               "peak": {"instruction", "operator", "bytes", "tensors"}}],
- "tensors": [{"name", "type", "memory", "offset", "bytes", "alive": [[first, last]]}]}
+               "peak": {"instruction", "operator", "module", "bytes",
+                        "tensors"}}],
+ "tensors": [{"name", "module", "type", "memory", "offset", "bytes",
+              "alive": [[first, last]]}]}
 
 `memory` is the number of a planned memory. Moments are instructions; -1 is the entry,
 their number the exit. `alive` has the bytes in use at the entry, at each instruction
@@ -23,6 +26,7 @@ from ember.plan.lifetimes import Storage
 from ember.plan.replan import PlacedStorage, Replanned
 from ember.plan.rows import row_regions
 from ember.program import Method, types
+from ember.program import names as program_names
 from ember.program.types import ALIGN
 
 _TOP = 8  # tensors that make a peak
@@ -75,6 +79,7 @@ def _facts(
         "model": model,
         "method": method.name,
         "instructions": [names.operator(index) for index in steps],
+        "modules": [names.module(index) for index in steps],
         "memories": [_memory(method, placed, number, names) for number in numbers],
         "tensors": [_tensor(item, names) for item in placed],
     }
@@ -84,6 +89,7 @@ def _tensor(placed: PlacedStorage, names: ValueNames) -> dict[str, Any]:
     value = names.chief(placed)
     return {
         "name": names.of(value),
+        "module": names.module(names.makers.get(value, -1)),
         "type": str(names.method.values[value]),
         "values": sorted(placed.storage.values),
         "memory": placed.memory_id,
@@ -109,6 +115,7 @@ def _memory(
         "peak": {
             "instruction": at,
             "operator": names.operator(at),
+            "module": names.module(at),
             "bytes": _size(alive),
             "tensors": [_tensor(placed, names) for placed in alive[:_TOP]],
             "more": max(len(alive) - _TOP, 0),
@@ -165,6 +172,12 @@ class ValueNames:
         if isinstance(instruction, types.DelegateCall):
             return f"delegate {self.method.delegates[instruction.delegate_index].id}"
         return type(instruction).__name__.removesuffix("Call")
+
+    def module(self, index: int) -> str | None:
+        """Of the model; None: the model itself, or unknown."""
+        if 0 <= index < len(self.method.instructions):
+            return program_names.module_of(self.method, index) or None
+        return None
 
     def chief(self, placed: PlacedStorage) -> int:
         """The most telling value: an input, then what is written first."""

@@ -249,7 +249,7 @@ def macs_of_node(node: xnnpack.Node) -> int | None:
 # ---- instructions --------------------------------------------------------------------
 
 
-_FLOATS = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64)
+FLOATS = (DType.FLOAT16, DType.BFLOAT16, DType.FLOAT32, DType.FLOAT64)
 
 
 @dataclass(frozen=True)
@@ -283,9 +283,19 @@ def instructions(
 ) -> dict[str, float]:
     """Instructions of one run, by kernel; `kernels` has those of the calls, by
     instruction."""
+    executed: dict[str, float] = {}
+    for index, count in of_calls(method, known, kernels, core).items():
+        executed[kernels[index]] = executed.get(kernels[index], 0) + count
+    return executed
+
+
+def of_calls(
+    method: Method, known: KernelList, kernels: Mapping[int, str], core: Core | None
+) -> dict[int, float]:
+    """Instructions of one run of each call that has a kernel, by its index."""
     times = rounds(method)
     scratch = frozenset(effects.scratch_of(method).values())
-    executed: dict[str, float] = {}
+    executed: dict[int, float] = {}
     for index, effect in enumerate(effects.of(method, known)):
         kernel = kernels.get(index)
         if kernel is None:
@@ -296,7 +306,7 @@ def instructions(
         macs = macs_of(method, known, index)
         products = macs * rate.mac + sum(results) * rate.result
         count = rate.call + (products if macs else largest * rate.element)
-        executed[kernel] = executed.get(kernel, 0) + count * times[index]
+        executed[index] = count * times[index]
     return executed
 
 
@@ -319,7 +329,5 @@ def _elements(method: Method, values: frozenset[int]) -> list[int]:
 def _is_float(method: Method, values: frozenset[int]) -> bool:
     tensors = (method.values[value] for value in values)
     return any(
-        tensor.dtype in _FLOATS
-        for tensor in tensors
-        if isinstance(tensor, types.Tensor)
+        tensor.dtype in FLOATS for tensor in tensors if isinstance(tensor, types.Tensor)
     )

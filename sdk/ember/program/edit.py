@@ -47,6 +47,25 @@ def draft(program: Program) -> Draft:
     return Draft(program, numbers)
 
 
+def with_frames(drafted: Draft, start: Draft) -> Draft:
+    """The draft whose instructions have the frames of those that they stem from in
+    `start`, which a file may not hold."""
+
+    def told(method: Method) -> Method:
+        before = start.program.method(method.name)
+        if before is None or len(method.chains) != 1 or len(before.chains) != 1:
+            return method
+        trace = before.chains[0].stacktrace
+        if trace is None:
+            return method
+        place = {n: at for at, n in enumerate(start.origins[method.name])}
+        frames = tuple(trace[place[n]] for n in drafted.origins[method.name])
+        return replace(method, chains=(replace(method.chains[0], stacktrace=frames),))
+
+    methods = tuple(map(told, drafted.program.methods))
+    return replace(drafted, program=replace(drafted.program, methods=methods))
+
+
 def reordered(method: Method, order: Sequence[int]) -> Method:
     """The instructions `order` of a method with one chain, in that order.
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ember.files import flat_writer, schema
 from ember.files.flat import Record
@@ -48,8 +48,9 @@ _PREFIX = 8  # root offset and identifier, before the header
 
 
 def content(program: Program) -> bytes:
-    """The bytes of its file, written once for each record."""
-    return remembered(program, "content", lambda: write(program))
+    """The bytes of its file, written once for each record, without frames: no device
+    reads them."""
+    return remembered(program, "content", lambda: write(_bare(program)))
 
 
 def write(
@@ -110,6 +111,21 @@ def write(
     if not stored.size and len(blobs.segments) <= 1:
         return written.data
     return _with_header(written, stored, max(of_segments, of_constants))
+
+
+def _bare(program: Program) -> Program:
+    """The program without the frames of its instructions."""
+
+    def bare(chain: Chain) -> Chain:
+        return chain if chain.stacktrace is None else replace(chain, stacktrace=None)
+
+    return replace(
+        program,
+        methods=tuple(
+            replace(method, chains=tuple(map(bare, method.chains)))
+            for method in program.methods
+        ),
+    )
 
 
 @dataclass

@@ -90,6 +90,7 @@ class InsideRun:
     executions: int
     macs: int | None  # of one execution, for the bounds of dynamic shapes
     moved: int  # bytes of its values, of one execution
+    module: str = ""  # of the model; empty: the model itself, or unknown
 
 
 def has_graphs(method: Method) -> bool:

@@ -6,7 +6,7 @@ once, and reads ember_port_cycles() around each instruction of the method.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +18,7 @@ from ember.firmware import runner
 from ember.hil.line import Line
 from ember.kernels import KernelList
 from ember.plan import traffic
-from ember.program import Method
+from ember.program import Method, names
 from ember.run import once, profile, verdicts
 from ember.run.profile import Profile
 from ember.run.run import NodeRun
@@ -118,5 +118,7 @@ def _nodes(method: Method, known: KernelList, counted: batch.Counted) -> list[No
         instruction = method.instructions[index]
         op, call = calls.get(index, (method.name_of(instruction), None))
         products = traffic.macs_of_call(method, known, call) if call else None
-        nodes.append(NodeRun(index, index, op, None, cycles, executions, products))
+        module = names.module_of(method, index)
+        node = NodeRun(index, index, op, None, cycles, executions, products)
+        nodes.append(replace(node, module=module))
     return nodes

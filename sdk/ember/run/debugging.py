@@ -14,7 +14,7 @@ from ember.errors import SdkError
 from ember.files import xnnpack
 from ember.firmware import runner
 from ember.hil.line import Line
-from ember.program import Method, types
+from ember.program import names, types
 from ember.run import first_wrong, poison, pytorch, verdicts
 from ember.run.first_wrong import Off, Tolerance, Wrong
 from ember.run.lockstep import Outputs, Side, operator
@@ -166,22 +166,21 @@ def name_of(wrong: Wrong) -> str:
     return f"{name} {xnnpack.parse(delegate.data).nodes[wrong.inside].kind}"
 
 
-def source_of(method: Method, instruction: int) -> types.Frame | None:
-    """The line of the model that an instruction came from, if the export kept it."""
-    at = instruction
-    for chain in method.chains:
-        if at < len(chain.instructions):
-            frames = chain.stacktrace[at] if chain.stacktrace is not None else ()
-            return frames[-1] if frames else None
-        at -= len(chain.instructions)
-    return None
+def module_of(wrong: Wrong) -> str:
+    return names.module_of(wrong.method, wrong.instruction, wrong.inside)
+
+
+def source_of(wrong: Wrong) -> types.Frame | None:
+    """The line of the model that it came from, if the export kept it."""
+    return names.source_of(wrong.method, wrong.instruction, wrong.inside)
 
 
 def _wrong(wrong: Wrong, kernel: str | None) -> Mapping[str, Any]:
-    frame = source_of(wrong.method, wrong.instruction)
+    frame = source_of(wrong)
     return {
         "instruction": wrong.instruction,
         "operator": name_of(wrong),
+        "module": module_of(wrong) or None,
         "delegate_node": wrong.inside,
         "kernel": kernel,
         "tensor": wrong.value,

@@ -30,6 +30,7 @@ class Row:
     cycles: int | None = None  # an estimate at zero wait states
     board_cycles: int | None = None  # with the memories of the board
     inside: int | None = None  # the node's place in the graph of a delegate
+    module: str | None = None  # of the model that a node comes from, if known
 
     @property
     def macs_per_instruction(self) -> float | None:
@@ -109,6 +110,7 @@ def _row(method: Method, node: NodeRun, total: int) -> Row:
         share=(node.instructions or 0) / total,
         cycles=node.cycles.core,
         board_cycles=node.cycles.board,
+        module=node.module or None,
     )
 
 
@@ -124,6 +126,7 @@ def _inside_row(node: NodeRun, inside: InsideRun, total: int) -> Row:
         cycles=inside.cycles.core,
         board_cycles=inside.cycles.board,
         inside=inside.index,
+        module=inside.module or None,
     )
 
 
@@ -196,6 +199,8 @@ def to_json(profile: Profile) -> dict[str, Any]:
             dataclasses.asdict(row) | {"macs_per_instruction": row.macs_per_instruction}
             for row in rows
         ]
+    for operator in record["operators"]:
+        del operator["module"]  # it may have many
     return record
 
 
@@ -217,7 +222,7 @@ def read(path: Path) -> Profile:
 
 def _row_of(data: Mapping[str, Any]) -> Row:
     names = (field.name for field in dataclasses.fields(Row))
-    newer = ("cycles", "board_cycles", "inside")
+    newer = ("cycles", "board_cycles", "inside", "module")
     fields = {name: data[name] for name in names if name not in newer}
     for name in newer:  # older ones have none
         fields[name] = data.get(name)

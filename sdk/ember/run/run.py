@@ -9,7 +9,7 @@ from __future__ import annotations
 import struct
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from ember.files import tensors
 from ember.files.tensors import Array
 from ember.firmware import Built, pack, trace
 from ember.plan import traffic
-from ember.program import Method
+from ember.program import Method, names
 from ember.run.costs import (
     Cost,
     Costs,
@@ -69,6 +69,7 @@ class NodeRun:
     macs: int | None  # multiply-accumulates of one execution
     cycles: Cycles = NOT_ESTIMATED  # of all its executions
     inside: tuple[InsideRun, ...] = ()  # of a delegate, what its nodes took
+    module: str = ""  # of the model; empty: the model itself, or unknown
 
 
 @dataclass(frozen=True)
@@ -165,6 +166,7 @@ class RunLog:
 def _node_json(node: NodeRun | InsideRun) -> dict[str, Any]:
     return {
         "op": node.op,
+        "module": node.module or None,
         "kernel": node.kernel,
         "instructions": node.instructions,
         "cycles": node.cycles.core,
@@ -365,8 +367,14 @@ def _steps(report: _Report) -> list[int]:
     return list(struct.unpack_from(f"<{count}I", report.rest, at)[:-1])
 
 
+def named(read: Method, origin: int, inside: InsideRun) -> InsideRun:
+    """A node of a delegate with its module; `read` is the method before passes."""
+    return replace(inside, module=names.module_of(read, origin, inside.index))
+
+
 def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[NodeRun]:
     facts, operators = _facts(built, method), built.options.rules.known
+    read = built.model.program.method(method.name) or method
     kernels = {call["index"]: call["kernel"] for call in facts["calls"]}
     calls = {index: (op, call) for index, op, call in method.kernel_calls()}
     totals: dict[int, list[Cost]] = {}
@@ -376,9 +384,11 @@ def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[Node
         op, call = calls.get(index, (method.name_of(instruction), None))
         costs = totals.get(index, [])
         known = traced is not None
+        origin = facts["origins"][index]
+        inside = traced.inside.get(index, ()) if traced else ()
         yield NodeRun(
             index=index,
-            origin=facts["origins"][index],
+            origin=origin,
             op=op,
             kernel=kernels.get(index),
             instructions=sum(item.instructions or 0 for item in costs)
@@ -387,5 +397,6 @@ def _nodes(built: Built, method: Method, traced: Traced | None) -> Iterable[Node
             executions=len(costs) if known else None,
             macs=traffic.macs_of_call(method, operators, call) if call else None,
             cycles=summed(item.cycles for item in costs),
-            inside=traced.inside.get(index, ()) if traced else (),
+            inside=tuple(named(read, origin, within) for within in inside),
+            module=names.module_of(read, origin),
         )

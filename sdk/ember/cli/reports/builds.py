@@ -145,9 +145,13 @@ def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
             peak = memory["peak"]
             if not peak["tensors"]:
                 continue
-            rows = output.table("at the peak", "type", ">bytes", ">offset")
+            heads = (
+                ["module"] if any(each["module"] for each in peak["tensors"]) else []
+            )
+            rows = output.table("at the peak", *heads, "type", ">bytes", ">offset")
             for tensor in peak["tensors"]:
-                row = (plain(tensor["name"]), plain(tensor["type"]))
+                keys = ("name", *heads, "type")
+                row = (plain(tensor[key] or "") for key in keys)
                 rows.add_row(*row, f"{tensor['bytes']:,}", f"{tensor['offset']:,}")
             console.print()
             console.print(
@@ -162,7 +166,8 @@ def show_peaks(console: Console, facts: Mapping[str, Any]) -> None:
 def _moment(peak: Mapping[str, Any]) -> str:
     if peak["operator"] in ("entry", "exit"):
         return f"the {peak['operator']}"
-    return f"instruction {peak['instruction']} ({plain(peak['operator'])})"
+    module = f" of {plain(peak['module'])}" if peak["module"] else ""
+    return f"instruction {peak['instruction']} ({plain(peak['operator'])}{module})"
 
 
 def show_work(console: Console, work: Mapping[str, Any]) -> None:

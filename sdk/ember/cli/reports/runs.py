@@ -20,7 +20,15 @@ from ember.toolchain import emulator
 _TOP = 5  # values of an output
 _MOST_NODES = 30
 _RATE = "MAC/1"
-_DROPPED = ("bytes", "MACs", _RATE, "calls", "node", "share")  # the first one first
+_DROPPED = (
+    "bytes",
+    "MACs",
+    _RATE,
+    "calls",
+    "module",
+    "node",
+    "share",
+)  # the first one first
 _GAP = 3  # between columns of a table
 
 
@@ -127,15 +135,18 @@ def show_profile(console: Console, profile: Profile, most: int) -> None:
         for row in profile.operators
     ]
     rated = _show_table(console, ("operator", *columns), shown)
+    named = any(row.module for row in profile.nodes[:most])
     shown = [
         [
             row.kernels[0] if row.kernels else _short(row.name),
+            *([plain(row.module or "")] if named else []),
             _place(row),
             *_costs(row),
         ]
         for row in profile.nodes[:most]
     ]
-    rated |= _show_table(console, ("kernel", "node", *columns[1:]), shown)
+    heads = ("kernel", *(["module"] if named else []), "node")
+    rated |= _show_table(console, (*heads, *columns[1:]), shown)
     if len(profile.nodes) > most:
         console.print(f"and {len(profile.nodes) - most} cheaper nodes: see --top")
     if rated:

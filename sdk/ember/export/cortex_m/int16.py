@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ember.errors import SdkError
+from ember.export import blame
 from ember.export.cortex_m.int16_quantizer import TABLES
 from ember.export.cortex_m.passes import name
 from ember.export.graph import first, named, rest
@@ -81,7 +82,7 @@ class Int16Operators:
             call = step.quantize.graph.call_function(target, arguments)
         call.meta = {
             key: value for key, value in step.quantize.meta.items() if key != "custom"
-        }
+        } | {"nn_module_stack": step.node.meta.get("nn_module_stack")}
         step.quantize.replace_all_uses_with(call)
         return True
 
@@ -286,7 +287,8 @@ def _sum(step: QuantizedCall) -> Any:
             arguments = (*map(first, pair), a, b, shift, *step.ends)
             return _ember().quantized_add_int16.default, arguments
     raise SdkError(
-        f"the result of {step.node.name} is too small beside what it adds for int16",
+        f"the result of {name(step.node)} is too small beside what it adds for"
+        f" int16{blame.where(step.node)}",
         hint="calibrate with samples that reach its range, or leave out --quantize",
     )
 

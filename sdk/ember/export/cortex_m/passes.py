@@ -19,7 +19,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from ember.errors import SdkError
-from ember.export import faults
+from ember.export import blame, faults
 from ember.export.graph import first, rest
 from ember.export.packages import need
 
@@ -160,7 +160,8 @@ def check(graph: Any) -> None:
         value = node.meta.get("val")
         if getattr(value, "dtype", None) == int8 and not _result(node):
             raise SdkError(
-                f"the Cortex-M flow sets no scale for the result of {node.name}",
+                "the Cortex-M flow sets no scale for the result of"
+                f" {name(node)}{blame.where(node)}",
                 hint="export with --backend xnnpack, or without --quantize",
             )
 

@@ -170,10 +170,8 @@ def _is(node: Any, name: str) -> bool:
 
 
 def _stays_float(what: str, how: str, node: Any) -> SdkError:
-    line = blame.line_in(node.meta.get("stack_trace") or "")
-    where = f" at {line}" if line else ""
     return SdkError(
-        f"--io: {what} stays float: it {how} {node.target}{where}",
+        f"--io: {what} stays float: it {how} {node.target}{blame.where(node)}",
         hint="leave that operator to the application, or leave out --io",
     )
 

@@ -35,7 +35,7 @@ from ember.plan.passes import (
 from ember.plan.passes.execute import Computer, Executable, Scenario
 from ember.plan.replan import replan, trimmed
 from ember.program import Method, Program
-from ember.program.edit import Draft, draft
+from ember.program.edit import Draft, draft, with_frames
 
 Propose = Callable[[Draft, Computer, frozenset[int]], list[Draft]]
 ALL: Mapping[str, Propose] = {
@@ -251,7 +251,7 @@ class CacheEntry:
             }
         except (OSError, SdkError, ValueError, KeyError, TypeError):
             return None
-        return Draft(packed, origins), outcomes
+        return with_frames(Draft(packed, origins), start), outcomes
 
     def write(
         self, start: Draft, draft: Draft, outcomes: Sequence[PassOutcome]

@@ -1,6 +1,7 @@
 """A build becomes what a profile shows besides costs: places, lifetimes, limits.
 
-{"method", "instructions": [operators], "origins": [indices in the program as read],
+{"method", "instructions": [operators], "modules": [paths in the model, or null],
+ "origins": [indices in the program as read],
  "nodes": [{"reads": [values], "writes": [values], "scratch": bytes,
             "arguments": {value: name in the operator's schema}}],
  "values": {value: {"name", "type", "bytes", "kind", "memory", "offset", "address"}},
@@ -65,6 +66,7 @@ def _facts(
     return {
         "method": method.name,
         "instructions": facts["instructions"],
+        "modules": facts["modules"],
         "nodes": [
             _node(index, effect, scratch) | {"arguments": arguments.get(index, {})}
             for index, effect in enumerate(touched)

@@ -67,6 +67,11 @@ def short(row: Facts) -> str:
     return name.rpartition(" ")[2] if row["inside"] is not None else pages.short(name)
 
 
+def of_module(row: Facts) -> str:
+    """Behind the operator: the module of the model that a node comes from."""
+    return f" of {row['module']}" if row.get("module") else ""
+
+
 def identity(row: Facts) -> str:
     """The id of its section."""
     return f"n{place(row).replace('.', '-')}"
@@ -142,7 +147,8 @@ def sections(profile: Facts, rows: Sequence[Facts]) -> Iterator[str]:
         yield (
             f'<section class="details" id="{identity(row)}">'
             '<a class="close" href="#">close</a>'
-            f"<h3>Node {place(row)}: {text(row['name'])}{text(kernel)}</h3>"
+            f"<h3>Node {place(row)}: {text(row['name'])}{text(of_module(row))}"
+            f"{text(kernel)}</h3>"
         )
         yield pages.facts(_costs(profile, row, limits[identity(row)]))
         yield _tensors(details, row, keys)

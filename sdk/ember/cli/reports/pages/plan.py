@@ -133,7 +133,9 @@ def moment(method: Facts, index: int) -> str:
         return "the entry"
     if index >= len(method["instructions"]):
         return "the exit"
-    return f"instruction {index}, {method['instructions'][index]}"
+    module = method.get("modules", [None] * (index + 1))[index]
+    of = f" of {module}" if module else ""
+    return f"instruction {index}, {method['instructions'][index]}{of}"
 
 
 def key(number: int, tensor: Facts) -> str:
@@ -289,14 +291,16 @@ def tensor_rows(method: Facts, memory: Facts, number: int = 0) -> str:
         enumerate(inside(method, memory)), key=lambda pair: -pair[1]["bytes"]
     )
     shown = ordered[:_MOST_ROWS]
+    heads = ["module"] if any(tensor.get("module") for _, tensor in shown) else []
     left = len(ordered) - len(shown)
     return pages.table(
         f"Tensors of {named(memory)}, the largest first"
         + (f"; {left:,} smaller ones are not listed" if left else ""),
-        ("tensor", ">bytes", ">offset", "in use", "type"),
+        ("tensor", *heads, ">bytes", ">offset", "in use", "type"),
         (
             (
                 _swatched(tensor, index),
+                *(tensor[head] or "" for head in heads),
                 tensor["bytes"],
                 tensor["offset"],
                 ", ".join(_life(method, *life) for life in tensor["alive"]),

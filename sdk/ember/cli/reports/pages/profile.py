@@ -62,7 +62,7 @@ def _strip(
         label = pages.fitting(pages.short(name), width)
         node = nodes.identity(row)
         tip = pages.tip(
-            f"node {nodes.place(row)}: {row['name']}",
+            f"node {nodes.place(row)}: {row['name']}{nodes.of_module(row)}",
             f"{cost:,} {nodes.unit(profile)}, {cost / whole:.1%}",
         )
         block = (
@@ -105,7 +105,8 @@ def _bar(share: float) -> str:
 
 
 def _nodes(profile: Facts, kept: Sequence[Facts]) -> Iterator[str]:
-    columns = ["node", "operator"]
+    heads = ["module"] if any(row.get("module") for row in kept) else []
+    columns = ["node", "operator", *heads]
     limits = nodes.least(profile)[: len(kept)]
     limited = any(limit is not None for limit in limits)
     if profile.get("details") is not None:
@@ -121,6 +122,7 @@ def _nodes(profile: Facts, kept: Sequence[Facts]) -> Iterator[str]:
         (
             Html(nodes.linked(profile, row, nodes.place(row))),
             row["name"],
+            *(row[head] or "" for head in heads),
             *([_reached(row, nodes.reached(profile, row, limit))] if limited else []),
             *nodes.costs(profile, row),
             ", ".join(row["kernels"]),
