@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Everything a change must pass. Runs every step, then names those that failed.
+#   tools/check.sh fix           formats sources, and repairs what a tool can of lint
 #   tools/check.sh [step...]     steps: format lint types tests coverage all_proofs fuzz
 #                                sizes export_page; `proofs`: the quick form, for CI;
 #                                `quick` is what `make quick` has in place of tests,
@@ -16,6 +17,12 @@ sources() {
 format() {
     sources | xargs clang-format-19 --dry-run --Werror &&
         ruff format --check --quiet sdk tests tools examples
+}
+
+fix() {
+    sources | xargs clang-format-19 -i
+    ruff check --quiet --fix-only sdk tests tools examples
+    ruff format --quiet sdk tests tools examples
 }
 
 lint() {

@@ -23,6 +23,7 @@ import sequences
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "cases"
 NUMPY = case_tables.FOLDER / "numpy"
+DIGESTS = NUMPY / "digests.yaml"
 PROGRAMS = sequences.FOLDER
 _HELPERS = (ROOT / "tests" / "shared", ROOT / "tools")  # on the path of scripts
 _WRITERS = [
@@ -143,6 +144,19 @@ def _kept(target: Path, made_of: list[Path], make: Callable[[Path], None]) -> Pa
             make(target)
             noted.write_text(key)
     return target
+
+
+def digests() -> dict[str, str]:
+    """Of what each script writes, by its name."""
+    return {path.stem: digest_of(script(path)) for path in scripts()}
+
+
+def write_digests() -> Path:
+    """Notes them in DIGESTS."""
+    head = "# What the scripts beside this file write: committed_cases.digest_of().\n"
+    lines = [f"{name}: '{value}'\n" for name, value in sorted(digests().items())]
+    DIGESTS.write_text("".join([head, *lines]), encoding="utf-8")
+    return DIGESTS
 
 
 def digest(paths: list[Path]) -> str:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A name -> a kernel's C source, its entry in kernels.yaml, and a case that needs no
-PyTorch; or a variant of a kernel for an instruction set.
+"""A name -> kernels in C, their entry in kernels.yaml, and cases without PyTorch; or
+a variant of a kernel for an instruction set.
 
 tools/new_kernel.py twice --formula "a + a"
 tools/new_kernel.py mix --schema "(Tensor x, Tensor y, *, Tensor(a!) z) -> Tensor(a!)"
@@ -9,7 +9,8 @@ tools/new_kernel.py add_f32 --isa neon     # starts as a copy of the portable ke
 tools/new_kernel.py twice --into FOLDER    # a library of your own, for --kernels FOLDER
 
 What it writes compiles and passes: go on from there. The formula is for C and NumPy, of
-operands a, b, c and d.
+operands a, b, c and d. For a tensor, two, or a tensor and a number there is also a
+smaller kernel for float32, twice_f32.
 """
 
 from __future__ import annotations
@@ -35,22 +36,37 @@ SOURCE = """\
 // y = {formula}.
 #include "kernels/engine/map.h"
 
-EMBER_ROW{inputs}(f32, float, {formula})
-EMBER_ROW{inputs}(f64, double, {formula})
+EMBER_ROW{inputs}(f32, float, {expression})
+EMBER_ROW{inputs}(f64, double, {expression})
 
 static const ember_map_ops_t ops = {{
     {{f32, f64, NULL}}, .inputs = {inputs}, .flags = EMBER_MAP_SAME}};
 EMBER_MAP_KERNEL({kernel}, {inputs});
 """
+FLOATS_HEAD = """\
+// SPDX-License-Identifier: Apache-2.0
+// y = {formula}, float32 in one layout.
+#include "kernels/engine/map_f32.h"
+
+"""
+FLOATS_PREPARE = """\
+static ember_status_t prepare(ember_node_t *node, void *state) {{
+    return ember_map_f32_{form}_prepare(node, state);
+}}
+
+"""
+FLOATS_KERNEL = "EMBER_MAP_F32_{macro}({kernel}_f32, {expression});\n"
+# By the types of operands, those kernels for float32 that one macro writes.
+FLOATS = {("Tensor",): "1", ("Tensor", "Tensor"): "2", ("Tensor", "Scalar"): "scalar"}
 ENTRY = """\
 - op: {op}
   schema: "{schema}"
-{place}  kernels: [{kernel}]
+{place}  kernels: [{kernels}]
   dtypes: [f32, f64, f16, bf16]
   tolerance: {{rtol: 1.0e-5, atol: 1.0e-6}}
 """
 CASE = '''\
-"""{op}, called once; running this file writes the case."""
+"""{op}, called once for each type; running this file writes the cases."""
 
 from pathlib import Path
 
@@ -59,16 +75,17 @@ import numpy as np
 from ember.cases import one_call
 
 random = np.random.default_rng(1)
+for dtype in (np.float32, np.float64):
 {arguments}
-one_call.write(
-    {place_of_case},
-    "{op}",
-    "{schema}",
-    [{operands}],
-    [np.float32({formula})],  # what PyTorch gives, too
-    rtol=1e-5,
-    atol=1e-6,
-)
+    one_call.write(
+        {place_of_case} / f"{kernel}_{{dtype.__name__}}",
+        "{op}",
+        "{schema}",
+        [{operands}],
+        [np.asarray({formula}, dtype)],  # what PyTorch gives, too
+        rtol=1e-5,
+        atol=1e-6,
+    )
 '''
 
 
@@ -83,12 +100,30 @@ class Wanted:
     cases: Path
 
     @property
+    def expression(self) -> str:
+        """The formula in C; clang-format takes the first `a * b` for a declaration."""
+        return f"({self.formula})" if "*" in self.formula else self.formula
+
+    @property
+    def operands(self) -> tuple[str, ...]:
+        """Their types."""
+        given = (line for line in library.arguments(self.schema) if "!" not in line)
+        return tuple(line.split()[0] for line in given)
+
+    @property
     def inputs(self) -> int:
-        return sum("!" not in argument for argument in library.arguments(self.schema))
+        return len(self.operands)
 
     @property
     def source(self) -> Path:
         return self.folder / self.family / f"{self.kernel}.c"
+
+    @property
+    def floats(self) -> Path | None:
+        """The source of a kernel for float32, where the operands have one."""
+        if not self.family or self.operands not in FLOATS or "f32" in self.kernel:
+            return None
+        return self.source.with_name(f"{self.kernel}_f32.c")
 
     @property
     def script(self) -> Path:
@@ -114,7 +149,17 @@ def check(wanted: Wanted) -> None:
         fail(f"{name} has the name of a variant", "use --isa with the portable kernel")
     if not 1 <= wanted.inputs <= len(OPERANDS):
         fail(f"the template has 1 to 4 operands, {wanted.schema} has {wanted.inputs}")
-    for path in (wanted.source, wanted.script):
+    unused = [
+        name
+        for name in OPERANDS[: wanted.inputs]
+        if not re.search(rf"\b{name}\b", wanted.formula)
+    ]
+    if unused:
+        fail(
+            f"the formula lacks {' and '.join(unused)}",
+            "it names each operand of --schema; a number is one, too",
+        )
+    for path in filter(None, (wanted.source, wanted.floats, wanted.script)):
         if path.exists():
             fail(f"{path} is there already")
     if not wanted.source.parent.is_dir() and wanted.family:
@@ -123,23 +168,28 @@ def check(wanted: Wanted) -> None:
 
 def arguments_of(wanted: Wanted) -> str:
     """Lines of Python that make each operand: an array, or a number."""
-    lines = []
-    for operand, argument in zip(
-        OPERANDS, library.arguments(wanted.schema), strict=False
-    ):
-        if "!" in argument:
-            break
-        array = "random.standard_normal((2, 3, 5), dtype=np.float32)"
-        value = array if argument.startswith("Tensor") else "1.5"
-        lines.append(f"{operand} = {value}")
-    return "\n".join(lines)
+    array = "random.standard_normal((2, 3, 5), dtype=dtype)"
+    return "\n".join(
+        f"    {operand} = {array if kind == 'Tensor' else '1.5'}"
+        for operand, kind in zip(OPERANDS, wanted.operands, strict=False)
+    )
+
+
+def source_of_floats(wanted: Wanted) -> str:
+    form = FLOATS[wanted.operands]
+    words = {"kernel": wanted.kernel, "formula": wanted.formula}
+    words |= {"expression": wanted.expression, "form": form, "macro": form.upper()}
+    prepares = "" if form == "1" else FLOATS_PREPARE
+    return (FLOATS_HEAD + prepares + FLOATS_KERNEL).format(**words)
 
 
 def add_operator(wanted: Wanted) -> None:
     check(wanted)
     words = {
         **{"kernel": wanted.kernel, "op": wanted.op, "schema": wanted.schema},
-        **{"formula": wanted.formula, "inputs": wanted.inputs},
+        "kernels": f"{wanted.kernel}_f32, " * bool(wanted.floats) + wanted.kernel,
+        **{"formula": wanted.formula, "expression": wanted.expression},
+        "inputs": wanted.inputs,
         "place": f"  in: {wanted.family}\n" if wanted.family else "",
         "place_of_case": "Path()" if wanted.family else "Path(__file__).parent",
         "operands": ", ".join(OPERANDS[: wanted.inputs]),
@@ -150,11 +200,13 @@ def add_operator(wanted: Wanted) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(with_entry(text, wanted, ENTRY.format(**words)), encoding="utf-8")
     wanted.source.write_text(SOURCE.format(**words), encoding="utf-8")
+    if wanted.floats:
+        wanted.floats.write_text(source_of_floats(wanted), encoding="utf-8")
     wanted.script.parent.mkdir(parents=True, exist_ok=True)
     wanted.script.write_text(CASE.format(**words), encoding="utf-8")
     if not wanted.family:
         runpy.run_path(str(wanted.script))
-    for written in (wanted.source, path, wanted.script):
+    for written in filter(None, (wanted.source, wanted.floats, path, wanted.script)):
         print(f"wrote {written}")
 
 
@@ -205,7 +257,7 @@ def add_variant(folder: Path, portable: str, name: str) -> None:
     print(f"wrote {source}: put the intrinsics into run\nwrote {path}")
     operator = portable.split("_", maxsplit=1)[0]
     board = boards.get(name, "...")
-    print(f"tools/cases {operator} --board {board}")
+    print(f"tools/cases {operator} --board {board}\ntools/make_docs.py")
 
 
 def with_variant(text: str, portable: str, variant: str, marks: list[str]) -> str:
@@ -238,7 +290,8 @@ def main(words: list[str] | None = None) -> int:
         if told.isa:
             add_variant(told.into or ROOT / "kernels", told.name, told.isa)
             return 0
-        inputs = sum("!" not in argument for argument in library.arguments(told.schema))
+        arguments = library.arguments(told.schema)
+        inputs = sum("!" not in argument for argument in arguments)
         wanted = Wanted(
             kernel=told.name,
             op=told.op or f"my_ops::{told.name}.out",
@@ -252,7 +305,8 @@ def main(words: list[str] | None = None) -> int:
         print(
             f"ember test {wanted.script.parent} --board host --kernels {told.into}"
             if told.into
-            else f"tools/cases {wanted.kernel} --board host"
+            else f"tools/cases {wanted.kernel} --board host\ntools/cases --digests\n"
+            "tools/make_docs.py"
         )
     except errors.SdkError as error:
         print(f"new_kernel: {error.what}", file=sys.stderr)

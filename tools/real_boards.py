@@ -5,7 +5,7 @@
     tools/real_boards.py                     every board that has flashers, as a table
     tools/real_boards.py --board rpi-pico    this one; repeatable
     tools/real_boards.py --check             is the table in docs/boards.md current?
-    tools/real_boards.py --write             put the table there
+    tools/real_boards.py --write             put the table there, or the rows of --board
 
 The models are the digit classifier in float32, and DS-CNN in int8 as exported for the
 board's core (tests/boards). Nothing is run: verified is what the boards' files say.
@@ -100,6 +100,14 @@ def shown() -> str:
     return PAGE.read_text(encoding="utf-8").split(MARK)[1]
 
 
+def merged(page: str, now: str) -> str:
+    """The page's table with the rows of another in their places, by name."""
+    head, lines = page.splitlines()[:2], page.splitlines()[2:]
+    rows = {line.split("|")[1]: line for line in (*lines, *now.splitlines()[2:])}
+    order = {f" `{board.name}` ": board for board in real()}
+    return "\n".join([*head, *(rows[name] for name in order if name in rows)]) + "\n"
+
+
 def stale(now: str, page: str) -> list[str]:
     """The lines of a table that say something else than the page's."""
     there = {line.split("|")[1]: line for line in page.splitlines()[2:]}
@@ -130,8 +138,9 @@ def main() -> int:
     rendered = table(rows)
     print(rendered, end="")
     if args.write:
-        before, _, after = PAGE.read_text(encoding="utf-8").split(MARK)
-        PAGE.write_text(MARK.join([before, rendered, after]), encoding="utf-8")
+        before, page, after = PAGE.read_text(encoding="utf-8").split(MARK)
+        text = merged(page, rendered) if args.board else rendered
+        PAGE.write_text(MARK.join([before, text, after]), encoding="utf-8")
     if args.check and (old := stale(rendered, shown())):
         print("docs/boards.md is stale: run tools/real_boards.py --write")
         print("\n".join(old))

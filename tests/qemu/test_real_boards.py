@@ -68,6 +68,17 @@ def test_a_table_is_stale_when_it_says_something_else() -> None:
         assert len(real_boards.stale(page.replace(old, new), page)) == 1
 
 
+def test_rows_of_some_boards_are_put_in_their_places() -> None:
+    page = real_boards.shown()
+    head, rows = page.splitlines()[:2], page.splitlines()[2:]
+    second = "\n".join([*head, rows[1].replace("datasheet", "hardware")]) + "\n"
+    without = "\n".join([*head, rows[0], *rows[2:]]) + "\n"
+    changed = page.replace(rows[1], rows[1].replace("datasheet", "hardware"))
+    assert real_boards.merged(page, page) == page
+    assert real_boards.merged(page, second) == changed
+    assert real_boards.merged(without, second) == changed
+
+
 @pytest.mark.parametrize(
     ("name", "model"),
     [

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ember import program
+from ember.cases import one_call
 from ember.files import flat_writer
 from ember.files.flat import Record
 from ember.files.tensors import Array, DType
@@ -177,6 +180,19 @@ class Delegate:
         places = (32, len(body), 32 + len(body), len(constants))
         head = struct.pack("<4x4sHIIIQ", b"XH00", 30, *places)
         return head.ljust(32, b"\0") + body + constants
+
+    def write_case(
+        self,
+        folder: Path,
+        inputs: Sequence[Array],
+        results: Sequence[Array],
+        **tolerance: float,
+    ) -> None:
+        """A case that executes the graph; `rtol` and `atol` as in one_call."""
+        self._externs()
+        one_call.write_delegate(
+            folder, BACKEND, self._payload(), inputs, results, **tolerance
+        )
 
     def written(self) -> bytes:
         self._externs()

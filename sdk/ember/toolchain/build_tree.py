@@ -237,6 +237,10 @@ _MESSAGE = re.compile(
 )
 
 
+# What Ninja says of an object that was not compiled, and its source.
+_OBJECT = re.compile(r"FAILED: (?:\[code=\d+\] )?\S*\.dir/(\S+\.c)\.o(?:bj)?\b")
+
+
 def _errors(output: str) -> list[str]:
     """The compiler's errors, without its repetitions of the command line."""
     stopped = _MESSAGE.findall(output)
@@ -246,7 +250,14 @@ def _errors(output: str) -> list[str]:
         r"error: (?!ld returned)|undefined (reference|symbol)|multiple definition"
         r"|CMake Error|overflow|Unknown destination type|dangerous relocation"
     )
-    lines = [line.strip() for line in output.splitlines() if pattern.search(line)]
+    source = ""
+    lines = []
+    for line in map(str.strip, output.splitlines()):
+        if failed := _OBJECT.match(line):
+            source = failed[1]
+        elif pattern.search(line):
+            of_header = re.match(r"\S+\.h:\d", line) and source
+            lines.append(f"{line} (of {source})" if of_header else line)
     root = f"{paths.root()}/"
     errors = [line.replace(root, "") for line in dict.fromkeys(lines)]
     return errors or output.strip().splitlines()[-3:] or ["it printed nothing"]

@@ -32,6 +32,18 @@ add.c:7:12: error: expected ';' before 'return'
 """
 
 
+HEADER = """\
+FAILED: CMakeFiles/ember_kernels.dir/kernels/elementwise/shrink.c.o
+/e/kernels/engine/map.h:119:73: error: unused variable 'b'
+/e/kernels/elementwise/shrink.c:5:1: note: in expansion of macro 'EMBER_ROW2'
+"""
+
+
+def test_an_error_in_a_header_names_the_source() -> None:
+    (error,) = build_tree._errors(HEADER)
+    assert error.endswith("unused variable 'b' (of kernels/elementwise/shrink.c)")
+
+
 def test_each_left_out_kernel_is_named_with_its_intrinsic(tmp_path: Path) -> None:
     unmodelled = build_tree.unmodelled(GCC + CLANG)
     assert unmodelled == {

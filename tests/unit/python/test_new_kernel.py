@@ -73,7 +73,35 @@ def test_an_operator_gets_its_place_in_the_list(tree: Path) -> None:
     at = lines.index("- op: aten::mid.out")
     assert lines[at - 1] < lines[at] < lines[at + 1]
     committed_cases.run(tree / "tests" / "ops" / "numpy" / "mid.py", tree)
-    assert (tree / "case.json").is_file()
+    assert {path.parent.name for path in tree.glob("*/case.json")} == {
+        "mid_float32",
+        "mid_float64",
+    }
+
+
+NUMBER = "(Tensor a, Scalar b, *, Tensor(a!) out) -> Tensor(a!)"
+THREE = "(Tensor a, Tensor b, Tensor c, *, Tensor(a!) out) -> Tensor(a!)"
+
+
+@pytest.mark.parametrize(
+    ("words", "macro"),
+    [
+        (["--formula", "a + a"], "EMBER_MAP_F32_1(mid_f32, a + a);"),
+        (["--schema", TWO], "EMBER_MAP_F32_2(mid_f32, a + b);"),
+        (["--schema", NUMBER], "EMBER_MAP_F32_SCALAR(mid_f32, a + b);"),
+        (["--schema", THREE], ""),
+    ],
+)
+def test_float32_has_a_kernel_where_a_macro_writes_it(
+    words: list[str], macro: str, tree: Path
+) -> None:
+    assert TOOL.main(["mid", *words]) == 0
+    listed = library.read(tree / "kernels").entries
+    (added,) = [entry for entry in listed if entry.op == "my_ops::mid.out"]
+    assert list(added.kernels) == (["mid_f32", "mid"] if macro else ["mid"])
+    source = tree / "kernels" / "elementwise" / "mid_f32.c"
+    assert source.exists() == bool(macro)
+    assert not macro or macro in source.read_text()
 
 
 @pytest.mark.parametrize(("kernel", "marked"), [("add_f32", True), ("acos", False)])
@@ -107,6 +135,7 @@ def test_a_variant_stands_before_its_kernel(
         (["twice", "--op", "aten::abs.out"], "is listed already"),
         (["twice", "--family", "nowhere"], "does not exist"),
         (["twice", "--schema", "(*, Tensor(a!) out)"], "1 to 4 operands"),
+        (["twice", "--schema", TWO, "--formula", "a"], "the formula lacks b"),
         (["nothing", "--isa", "mve"], "has a kernel nothing"),
         (["abs", "--isa", "avx"], "no instruction set 'avx'"),
         (["add_f32", "--isa", "mve"], "is there already"),
