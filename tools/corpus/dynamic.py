@@ -11,8 +11,9 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, exported_module
+from corpus.exporting import exported_module
 from corpus.inputs import bools, f32, made, whole
+from corpus.modules import Apply
 from corpus.networks import Encoder, mlp
 
 BATCH = Dim("batch", min=1, max=8)

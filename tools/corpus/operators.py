@@ -15,8 +15,9 @@ from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # noqa: F401 - registers operators
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, exported_module, layer, op
+from corpus.exporting import exported_module, layer, op
 from corpus.inputs import bools, channels_last, f32, made, positive, real, values, whole
+from corpus.modules import Apply
 
 A, Q = torch.ops.aten, torch.ops.quantized_decomposed
 S8, S16, S32, S64, U8 = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8

@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Exported
-from corpus.exporting import Apply
+from corpus.modules import Apply
 from corpus.xnnpack import exported
 
 # Sums of products have XNNPACK's bits, but for outer products of float16: those add two

@@ -14,7 +14,7 @@ from torch.export import Dim
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Exported
-from corpus.exporting import Apply
+from corpus.modules import Apply
 from corpus.xnnpack import FORMS, exported
 from corpus.xnnpack_layers import NEAR, NEAR_HALF, pick
 
