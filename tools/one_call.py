@@ -216,8 +216,9 @@ def _method(name: str, line: str, constants: list[bytes]) -> types.Method:
 
 def refusals(lines: Sequence[str]) -> list[str | None]:
     """Why each call is refused; None: a kernel takes it."""
-    starts = range(0, len(lines), _MOST)
-    return [why for at in starts for why in _refusals(lines[at : at + _MOST])]
+    parts = [lines[at : at + _MOST] for at in range(0, len(lines), _MOST)]
+    contents = ((program.write(program_of(part)), len(part)) for part in parts)
+    return [why for content in contents for why in refusals_of(*content)]
 
 
 def steps(line: str) -> int:
@@ -249,10 +250,6 @@ def program_of(lines: Sequence[str]) -> types.Program:
     constants = [b""]
     methods = tuple(_method(f"m{i}", line, constants) for i, line in enumerate(lines))
     return types.Program(methods=methods, constants=tuple(constants))
-
-
-def _refusals(lines: Sequence[str]) -> list[str | None]:
-    return refusals_of(program.write(program_of(lines)), len(lines))
 
 
 def refusals_of(content: bytes, methods: int) -> list[str | None]:
