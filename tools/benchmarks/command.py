@@ -217,7 +217,8 @@ def _cadence(options: argparse.Namespace, folder: Path) -> int:
     columns = ("layer", "board", ">cortex_m", ">last", ">", ">first", ">")
     _show(options, columns, rows, [asdict(cost) for cost in costs], 120)
     if options.update:
-        _rewrite(_CADENCE, lambda page: markdown.merged(page, dialects.section(costs)))
+        tables = {dialects.TITLE: dialects.table(costs)}
+        _rewrite(_CADENCE, lambda page: markdown.updated(page, tables))
     return 0
 
 
@@ -282,29 +283,27 @@ def _sweep(options: argparse.Namespace, folder: Path) -> int:
 
 
 def _report(options: argparse.Namespace, folder: Path) -> int:
-    if options.core:
-        text = report.core_section(core.measure(folder), core.with_accessors(folder))
-    elif options.hexagon:
-        text = report_hexagon.section(hvx.baseline())
-    else:
-        text = report_cycles.section(cycles.measure_whole(folder / "cycles"))
-        if not options.cycles:
-            text = _all_but_cycles(folder) + text
-    _rewrite(_PAGE, lambda page: markdown.merged(page, text))
+    tables: dict[str, str] = {}
+    every = not (options.core or options.hexagon or options.cycles)
+    if options.core or every:
+        tables |= report.tables_of_core(
+            core.measure(folder), core.with_accessors(folder)
+        )
+    if every:
+        tables |= report.tables(
+            sizes.measure(folder / "sizes"),
+            models.measure(folder),
+            models.measure_whole(folder / "whole"),
+            int8.measure_whole(folder / "int8"),
+        )
+        tables |= report.tables_of_sme(sme.measure(folder / "sme"))
+    if options.hexagon or every:
+        tables |= report_hexagon.tables(hvx.baseline())
+    if options.cycles or every:
+        tables |= report_cycles.tables(cycles.measure_whole(folder / "cycles"))
+    _rewrite(_PAGE, lambda page: markdown.updated(page, tables))
     print(f"{_PAGE} is written")
     return 0
-
-
-def _all_but_cycles(folder: Path) -> str:
-    return report.page(
-        core.measure(folder),
-        core.with_accessors(folder),
-        sizes.measure(folder / "sizes"),
-        models.measure(folder),
-        models.measure_whole(folder / "whole"),
-        int8.measure_whole(folder / "int8"),
-        sme.measure(folder / "sme"),
-    )
 
 
 def _rewrite(page: Path, renewed: Callable[[str], str]) -> None:

@@ -154,7 +154,7 @@ def _describe(folder: Path, outputs: Sequence[str]) -> None:
 # ---- the table of the page -----------------------------------------------------------
 
 
-def section(costs: Sequence[Cost]) -> str:
+def table(costs: Sequence[Cost]) -> str:
     """A row for each layer, a column for each board."""
     names = list(dict.fromkeys(cost.board for cost in costs))
     rows: dict[str, list[str]] = {}
@@ -162,17 +162,5 @@ def section(costs: Sequence[Cost]) -> str:
         last, first = cost.ratios
         text = f"{last:.2f}" + ("" if first is None else f" / {first:.2f}")
         rows.setdefault(cost.layer, []).append(text)
-    table = markdown.table(
-        ["Layer", *(f"`{name}`" for name in names)],
-        [[layer, *texts] for layer, texts in rows.items()],
-        left=1,
-    )
-    return f"""{TITLE}
-
-Instructions of a layer (packets on Hexagon), divided by those of the same layer of
-`cortex_m`: channels innermost / channels first. `cortex_m` has no layers of the latter
-kind; a program whose only layer is of that kind turns its image and its output, a
-network those at its ends. Both sides are packed as `ember build` packs them.
-`tools/bench cadence --update` measures this table.
-
-{table}"""
+    head = ["Layer", *(f"`{name}`" for name in names)]
+    return markdown.table(head, [[layer, *rows[layer]] for layer in rows], left=1)
