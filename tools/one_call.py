@@ -10,14 +10,10 @@ input that the call writes, too, and `$0` is the value of the first argument onc
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ember import boards, program
 from ember.files.tensors import DType
@@ -227,23 +223,6 @@ def steps(line: str) -> int:
     (needs,) = resolve.resolve(content, (), boards.load("host"), [0]).methods
     assert not needs.gaps, needs.gaps
     return needs.steps
-
-
-def write_case(folder: Path, line: str) -> None:
-    """A test case of the call whose inputs and outputs are zeros."""
-    (method,) = (model := program_of([line])).methods
-    folder.mkdir(parents=True)
-    (folder / "model.pte").write_bytes(program.write(model))
-    names: dict[str, list[str]] = {"inputs": [], "outputs": []}
-    for side, values in (("inputs", method.inputs), ("outputs", method.outputs)):
-        for number, index in enumerate(values):
-            tensor = method.values[index]
-            assert isinstance(tensor, types.Tensor)
-            names[side].append(f"{side}_{number}.npy")
-            zeros = np.zeros(tensor.sizes, tensor.dtype.numpy)
-            np.save(folder / names[side][-1], zeros)
-    run = {"method": method.name, **names}
-    (folder / "case.json").write_text(json.dumps({"runs": [run]}), encoding="utf-8")
 
 
 def program_of(lines: Sequence[str]) -> types.Program:
