@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -125,41 +126,26 @@ def gates() -> nn.Module:
 
 _BF16: dict[str, Any] = {"partition": {"enable_bf16": True}}
 _BATCH = Dim("batch", min=1, max=8)
-_STEPS = [f32(4, 64), f32(8, 64), f32(1, 64)]
-_IMAGE = f32(1, 3, 32, 32)
+_ROWS = f32(4, 64)
+_STEPS = [_ROWS, f32(8, 64), f32(1, 64)]
+_IMAGE, _PHOTO = f32(1, 3, 32, 32), f32(1, 3, 96, 96)
+f16, bf16 = partial(real, torch.float16), partial(real, torch.bfloat16)
+on_demand = partial(network, committed=False)
 
 CASES = [
-    network("mlp", small_mlp, f32(4, 64), f32(4, 64), **NEAR),
+    network("mlp", small_mlp, _ROWS, _ROWS, **NEAR),
     network("mlp_dynamic", small_mlp, *_STEPS, dynamic=({0: _BATCH},), **NEAR),
-    network(
-        "mlp_inline", small_mlp, f32(4, 64), extract_delegate_segments=False, **NEAR
-    ),
-    network("mlp_f16", lambda: small_mlp().half(), real(torch.float16, 4, 64)),
-    network(
-        "mlp_bf16",
-        lambda: small_mlp().bfloat16(),
-        *(real(torch.bfloat16, 4, 64), real(torch.bfloat16, 4, 64)),
-        **_BF16,
-    ),
-    network(
-        "row_bf16",
-        lambda: row(37).bfloat16(),
-        real(torch.bfloat16, 1, 37),
-        committed=False,
-        **_BF16,
-    ),
-    network(  # the wheel does not round what is between element-wise nodes
-        "gates_bf16",
-        lambda: gates().bfloat16(),
-        real(torch.bfloat16, 5, 23),
-        eager=True,
-        **_BF16,
-    ),
-    network("mlp_static", small_mlp, f32(4, 64), form="static"),
-    network("mlp_qd8", small_mlp, f32(4, 64), form="dynamic"),
-    network("mlp_int4", small_mlp, f32(4, 64), form="int4_32"),
+    network("mlp_inline", small_mlp, _ROWS, extract_delegate_segments=False, **NEAR),
+    network("mlp_f16", lambda: small_mlp().half(), f16(4, 64)),
+    network("mlp_bf16", lambda: small_mlp().bfloat16(), *[bf16(4, 64)] * 2, **_BF16),
+    on_demand("row_bf16", lambda: row(37).bfloat16(), bf16(1, 37), **_BF16),
+    # The wheel does not round what is between element-wise nodes.
+    network("gates_bf16", lambda: gates().bfloat16(), bf16(5, 23), eager=True, **_BF16),
+    network("mlp_static", small_mlp, _ROWS, form="static"),
+    network("mlp_qd8", small_mlp, _ROWS, form="dynamic"),
+    network("mlp_int4", small_mlp, _ROWS, form="int4_32"),
     network("row", lambda: row(37), f32(1, 37), **NEAR),
-    network("row_f16", lambda: row(37).half(), real(torch.float16, 1, 37)),
+    network("row_f16", lambda: row(37).half(), f16(1, 37)),
     network("row_qd8", lambda: row(37), f32(1, 37), form="dynamic"),
     network("row_int4", lambda: row(64), f32(1, 64), form="int4"),
     network("row_int4_32", lambda: row(64), f32(1, 64), form="int4_32"),
@@ -170,7 +156,7 @@ CASES = [
     network(
         "mobilenet_v2_small_static",
         lambda: mobilenet_v2(16),
-        f32(1, 3, 32, 32),
+        _IMAGE,
         form="static",
         **STEP,
     ),
@@ -179,7 +165,7 @@ CASES = [
     network(
         "pixels_qd8_f16",
         lambda: pixels().half(),
-        real(torch.float16, 2, 6, 3, 5),
+        f16(2, 6, 3, 5),
         form="dynamic",
         **HALF_STEP,
     ),
@@ -187,34 +173,10 @@ CASES = [
     network(
         "encoder_qd8", lambda: Encoder(16, 2), f32(1, 6, 16), form="dynamic", **STEP
     ),
-    network(
-        "encoder_f16",
-        lambda: Encoder(16, 2).half(),
-        real(torch.float16, 1, 6, 16),
-        **NEAR_HALF,
-    ),
+    network("encoder_f16", lambda: Encoder(16, 2).half(), f16(1, 6, 16), **NEAR_HALF),
     network("lstm", lambda: recurrent(nn.LSTM, 6, 8), f32(1, 5, 6), **NEAR),
-    network(
-        "mobilenet_v1",
-        lambda: mobilenet_v1(0.25),
-        f32(1, 3, 96, 96),
-        committed=False,
-        **NEAR,
-    ),
-    network(
-        "mobilenet_v1_static",
-        lambda: mobilenet_v1(0.25),
-        f32(1, 3, 96, 96),
-        committed=False,
-        form="static",
-        **STEP,
-    ),
-    network(
-        "torch_encoder",
-        lambda: torch_encoder(16, 2),
-        f32(1, 6, 16),
-        committed=False,
-        **NEAR,
-    ),
+    on_demand("mobilenet_v1", mobilenet_v1, _PHOTO, **NEAR),
+    on_demand("mobilenet_v1_static", mobilenet_v1, _PHOTO, form="static", **STEP),
+    on_demand("torch_encoder", lambda: torch_encoder(16, 2), f32(1, 6, 16), **NEAR),
     *map(layer, CONFIGURATIONS),
 ]
