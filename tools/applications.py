@@ -25,12 +25,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ember import output
+from ember.errors import SdkError
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "sdk"))
-
-from ember import output  # noqa: E402
-from ember.errors import SdkError  # noqa: E402
-
 FOLDER = ROOT / "examples" / "applications"
 KEYS = {
     **{"application": str, "board": str, "accuracy": float, "float_accuracy": float},

@@ -24,8 +24,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
-
 from ember import cases
 from ember.cases import inputs
 from ember.errors import SdkError

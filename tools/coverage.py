@@ -28,8 +28,6 @@ from executorch.exir.operator.convert import to_out_variant  # noqa: E402
 from executorch.exir.passes import dim_order_ops_registry  # noqa: E402
 from executorch.runtime import Runtime  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
-
 from ember import kernels  # noqa: E402
 
 PAGE = Path(__file__).parent / "libraries.yaml"

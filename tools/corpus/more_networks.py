@@ -10,20 +10,9 @@ import torch.nn.functional as F  # noqa: N812 - its usual name
 from torch import Tensor, nn
 
 from corpus.cortex_m import activated, inverted
-from corpus.inputs import channels_last, f32, real, whole
+from corpus.inputs import f32, whole
 from corpus.modules import Net
-from corpus.networks import (
-    Encoder,
-    autoencoder,
-    ds_cnn,
-    lenet,
-    mlp,
-    mobilenet_v1,
-    network,
-    pooled,
-    recurrent,
-    resnet8,
-)
+from corpus.networks import network, pooled
 
 
 def squeeze(width: int) -> nn.Module:
@@ -70,18 +59,6 @@ def language(words: int = 40, width: int = 24, steps: int = 12) -> nn.Module:
     layer = nn.TransformerEncoderLayer(width, 3, 48, batch_first=True)
     layers = nn.TransformerEncoder(layer, 2, enable_nested_tensor=False)
     return Net(forward, **tables, layers=layers, head=nn.Linear(width, words))
-
-
-def deep(cell: type[nn.RNNBase]) -> nn.Module:
-    """Two layers of a recurrent cell in both directions, all steps out."""
-    layers = cell(5, 6, num_layers=2, bidirectional=True)
-    return Net(lambda m, x: m.cell(x)[0], cell=layers)
-
-
-def gates(m: Any, x: Tensor, h: Tensor, c: Tensor) -> tuple[Tensor, ...]:
-    """An LSTM with its states as inputs and outputs."""
-    y, (h, c) = m.cell(x, (h, c))
-    return y, h, c
 
 
 def temporal(width: int = 8) -> nn.Module:
@@ -175,77 +152,13 @@ def mobilenet_v3(width: int = 8) -> nn.Module:
     )
 
 
-def anomaly_cnn() -> nn.Module:
-    return nn.Sequential(
-        nn.Conv2d(1, 4, 3, 2, 1),
-        nn.GroupNorm(2, 4),
-        nn.SiLU(),
-        nn.ConvTranspose2d(4, 1, 3, 2, 1, 1),
-        nn.Sigmoid(),
-    )
-
-
-def stacked(*activations: nn.Module) -> nn.Module:
-    """A linear layer before every activation."""
-    parts = [part for a in activations for part in (nn.Linear(9, 9), a)]
-    return nn.Sequential(*parts)
-
-
-def tanh_lenet() -> nn.Module:
-    """LeNet as it was first: averages, and tanh."""
-    convolutions = [
-        part
-        for pair in ((1, 6), (6, 16))
-        for part in (nn.Conv2d(*pair, 5), nn.Tanh(), nn.AvgPool2d(2))
-    ]
-    head = [nn.Flatten(), nn.Linear(256, 84), nn.Tanh(), nn.Linear(84, 10)]
-    return nn.Sequential(*convolutions, *head)
-
-
-def last(module: nn.Module) -> nn.Module:
-    return module.to(memory_format=torch.channels_last)
-
-
 IMAGE = f32(1, 3, 32, 32)
 CASES = [
-    network("mlp_batch", lambda: mlp(20, 30, 7), f32(5, 20)),
-    network(
-        "mlp_activations",
-        lambda: stacked(nn.Mish(), nn.ELU(), nn.Softplus(), nn.PReLU(), nn.Softsign()),
-        f32(3, 9),
-    ),
-    network("lenet_batch", lenet, f32(3, 1, 28, 28)),
-    network("lenet_average", tanh_lenet, f32(1, 1, 28, 28)),
-    network("resnet8_batch", lambda: resnet8(8), f32(2, 3, 24, 24)),
-    network("resnet8_channels_last", lambda: last(resnet8(8)), channels_last(IMAGE)),
-    network(
-        "mobilenet_v1_channels_last",
-        lambda: last(mobilenet_v1(0.25)),
-        channels_last(f32(1, 3, 48, 48)),
-    ),
-    network("mobilenet_v1_wide", lambda: mobilenet_v1(0.5, 5), f32(1, 3, 32, 32)),
     network("mobilenet_v2", mobilenet_v2, IMAGE),
     network("mobilenet_v3", mobilenet_v3, IMAGE),
-    network("ds_cnn_narrow", lambda: ds_cnn(24, 3), f32(2, 1, 49, 10)),
-    network("autoencoder_batch", lambda: autoencoder(64, 32, 8), f32(4, 64)),
-    network("convolutional_autoencoder", anomaly_cnn, f32(2, 1, 12, 16)),
     network("unet", u_net, f32(1, 1, 16, 20)),
     network("temporal", temporal, f32(2, 3, 17)),
     network("mixer", mixer, f32(2, 9, 12)),
-    network("encoder_batch", lambda: Encoder(24, 3), f32(3, 7, 24)),
     network("language", language, whole(2, 12, low=0, high=40)),
     network("rotary", rotary, f32(1, 7, 16)),
-    network("lstm_deep", lambda: deep(nn.LSTM), f32(3, 2, 5)),
-    network("gru_deep", lambda: deep(nn.GRU), f32(3, 2, 5)),
-    network("rnn", lambda: recurrent(nn.RNN, 5, 8), f32(2, 6, 5)),
-    network(
-        "lstm_states",
-        lambda: Net(gates, cell=nn.LSTM(5, 6)),
-        f32(3, 1, 5),
-        f32(1, 1, 6),
-        f32(1, 1, 6),
-    ),
-    network("lstm_cell", lambda: nn.LSTMCell(5, 6), f32(2, 5)),
-    network("gru_cell", lambda: nn.GRUCell(5, 6), f32(2, 5)),
-    network("mlp_f64", lambda: mlp(9, 8, 4).double(), real(torch.float64, 2, 9)),
 ]
