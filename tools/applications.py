@@ -89,12 +89,7 @@ def missing(facts: Any) -> str:
     if not isinstance(facts, dict):
         return "printed JSON that is not an object"
     wrong = [key for key, kind in KEYS.items() if not isinstance(facts.get(key), kind)]
-    counts = [facts.get(key, "") for key in COUNTED]
-    wrong += [
-        key
-        for key, count in zip(COUNTED, counts, strict=True)
-        if not (count is None or isinstance(count, int))
-    ]
+    wrong += [key for key in COUNTED if not isinstance(facts.get(key, ""), int | None)]
     return f"printed no valid {', '.join(wrong)}" if wrong else ""
 
 

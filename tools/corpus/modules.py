@@ -35,3 +35,10 @@ class Net(Apply):
 
     def forward(self, *inputs: Any) -> Any:
         return self.function(self, *inputs)
+
+
+class NetOfOne(Net):
+    """The same with a single input, whose shape can be dynamic."""
+
+    def forward(self, x: Any) -> Any:  # type: ignore[override]
+        return self.function(self, x)

@@ -14,7 +14,7 @@ from torch.export import Dim
 
 from corpus.case import Case, Exported
 from corpus.inputs import f32, made, real
-from corpus.modules import Net
+from corpus.modules import Net, NetOfOne
 from corpus.more_networks import mobilenet_v2
 from corpus.networks import (
     Encoder,
@@ -63,7 +63,7 @@ def layer(name: str) -> Case:
 def named(body: nn.Module) -> nn.Module:
     """Gives parts of an nn.Sequential names that do not begin with a digit: folding
     batch norms fails on those."""
-    return Net(lambda m, x: m.body(x), body=body)
+    return NetOfOne(lambda m, x: m.body(x), body=body)
 
 
 def two_delegates() -> nn.Module:

@@ -14,7 +14,7 @@ from torch.export import Dim
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Exported
-from corpus.modules import Apply, Net
+from corpus.modules import Apply, NetOfOne
 from corpus.xnnpack import FORMS, exported
 from corpus.xnnpack_layers import NEAR, NEAR_HALF, pick
 
@@ -41,7 +41,7 @@ def network_of(steps: list[Step], also: int | None) -> nn.Module:
             values.append(layer(*[values[i] for i in step.takes]))
         return values[-1] if also is None else (values[-1], values[also])
 
-    return Net(forward, steps=nn.ModuleList(step.module for step in steps))
+    return NetOfOne(forward, steps=nn.ModuleList(step.module for step in steps))
 
 
 # ---- steps of images -----------------------------------------------------------------
