@@ -40,5 +40,5 @@ class Net(Apply):
 class NetOfOne(Net):
     """The same with a single input, whose shape can be dynamic."""
 
-    def forward(self, x: Any) -> Any:  # type: ignore[override]
+    def forward(self, x: Any) -> Any:
         return self.function(self, x)

@@ -172,27 +172,25 @@ _IMAGE: dict[str, Callable[..., Any]] = {
         x, scale_factor=2.0, mode="bilinear", align_corners=True
     ),
 }
-NODES = [*_UNARY, *_POSITIVE, *_BINARY, *_IMAGE, "prelu"]
+FUNCTIONS = {**_UNARY, **_POSITIVE, **_BINARY, **_IMAGE}
+NODES = [*FUNCTIONS, "prelu"]
 
 
 def node(name: str, half: bool = False, form: str = "float") -> Layer:
     shape = [random.randint(2, 9) for _ in range(3)]
-    inputs: tuple[torch.Tensor, ...]
-    if name in _IMAGE:
-        inputs, function = (image_of(random.randint(2, 9)),), _IMAGE[name]
-    elif name in _BINARY:
-        other = shape if name.startswith("cat") else [pick(1, shape[0]), *shape[1:]]
-        inputs, function = (torch.randn(shape), torch.randn(other)), _BINARY[name]
-    elif name in _POSITIVE:
-        inputs, function = (torch.rand(shape) + 0.1,), _POSITIVE[name]
-    elif name == "prelu":
+    if name == "prelu":
         channels = random.randint(2, 9)
         layer = Layer(nn.PReLU(channels), (image_of(channels),), form, NEAR)
         return _floats(layer, half)
+    if name in _IMAGE:
+        inputs = [image_of(random.randint(2, 9))]
+    elif name in _BINARY:
+        other = shape if name.startswith("cat") else [pick(1, shape[0]), *shape[1:]]
+        inputs = [torch.randn(shape), torch.randn(other)]
     else:
-        inputs, function = (torch.randn(shape),), _UNARY[name]
-    layer = Layer(Apply(function), inputs, form, NEAR, name in _POSITIVE)
-    return _floats(layer, half)
+        inputs = [torch.rand(shape) + 0.1 if name in _POSITIVE else torch.randn(shape)]
+    module = Apply(FUNCTIONS[name])
+    return _floats(Layer(module, tuple(inputs), form, NEAR, name in _POSITIVE), half)
 
 
 # Names of forms: how weights are made, and whether numbers are float16.
