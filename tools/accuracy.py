@@ -14,11 +14,8 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
 
 from ember import boards, output, paths, program
 from ember.cases import Case, CaseTensor, Run

@@ -25,12 +25,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ember import output
+from ember.errors import SdkError
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "sdk"))
-
-from ember import output  # noqa: E402
-from ember.errors import SdkError  # noqa: E402
-
 FOLDER = ROOT / "examples" / "applications"
 KEYS = {
     **{"application": str, "board": str, "accuracy": float, "float_accuracy": float},
@@ -91,12 +89,7 @@ def missing(facts: Any) -> str:
     if not isinstance(facts, dict):
         return "printed JSON that is not an object"
     wrong = [key for key, kind in KEYS.items() if not isinstance(facts.get(key), kind)]
-    counts = [facts.get(key, "") for key in COUNTED]
-    wrong += [
-        key
-        for key, count in zip(COUNTED, counts, strict=True)
-        if not (count is None or isinstance(count, int))
-    ]
+    wrong += [key for key in COUNTED if not isinstance(facts.get(key, ""), int | None)]
     return f"printed no valid {', '.join(wrong)}" if wrong else ""
 
 

@@ -135,33 +135,42 @@ def case_of(entry: Entry, arrays: Arrays) -> Case:
     ]
     method = replace(model.methods[0], name="forward")
     model = Program(methods=(method,), constants=(b"", *stored))
-    return Case(
-        name=entry.name,
-        path=Path(entry.name),
-        content=program.write(model),
-        bundled=False,
-        program=model,
-        data=(),
-        runs=tuple(_runs(entry.name, method, arrays)),
-        **{**_TOLERANCES, **entry.tolerances},
-    )
+    runs = _runs(entry.name, method, arrays)
+    return of_program(entry.name, model, runs, **entry.tolerances)
+
+
+def of_program(
+    name: str, model: Program, runs: Iterable[cases.Run], **tolerances: float
+) -> Case:
+    """A case that is not in a file yet."""
+    content, options = program.write(model), {**_TOLERANCES, **tolerances}
+    return Case(name, Path(name), content, False, model, (), tuple(runs), **options)
 
 
 def _runs(name: str, method: program.Method, arrays: Arrays) -> Iterator[cases.Run]:
     number = 0
+    sides = {"in": method.input_tensors, "out": method.output_tensors}
     while f"{_run(name, number)}/out0" in arrays:
         inputs, outputs = (
             tuple(
                 CaseTensor(tensor.dtype, arrays[f"{_run(name, number)}/{side}{i}"])
                 for i, tensor in enumerate(tensors)
             )
-            for side, tensors in (
-                ("in", method.input_tensors),
-                ("out", method.output_tensors),
-            )
+            for side, tensors in sides.items()
         )
         yield cases.Run("forward", inputs, outputs)
         number += 1
+
+
+def zeros_of(line: str) -> Case:
+    """The case of a call whose inputs and outputs are zeros."""
+    model = one_call.program_of([line])
+    (method,) = model.methods
+    inputs, outputs = (
+        tuple(CaseTensor(x.dtype, np.zeros(x.sizes, x.dtype.numpy)) for x in tensors)
+        for tensors in (method.input_tensors, method.output_tensors)
+    )
+    return of_program(method.name, model, [cases.Run(method.name, inputs, outputs)])
 
 
 def _run(name: str, number: int) -> str:
@@ -179,31 +188,24 @@ def save(case: Case, folder: Path) -> Path:
 def bundled(case: Case) -> bytes:
     """The case as a bundled program; ValueError if there is none that says it all."""
     of_methods = {method.name: method for method in case.program.methods}
-    suites = tuple(
-        bundle.Suite(
-            name,
-            tuple(
-                bundle.BundledCase(
-                    tuple(_laid_out(of_methods[name].input_values, run.inputs)),
-                    tuple(_laid_out(of_methods[name].output_values, run.outputs)),
-                )
-                for run in case.runs
-                if run.method == name
-            ),
-        )
-        for name in case.methods
-    )
+    suites: dict[str, list[bundle.BundledCase]] = {name: [] for name in case.methods}
+    for run in case.runs:
+        method = of_methods[run.method]
+        inputs = tuple(_laid_out(method.input_values, run.inputs))
+        outputs = tuple(_laid_out(method.output_values, run.outputs))
+        suites[run.method].append(bundle.BundledCase(inputs, outputs))
     runs = [run.method for run in case.runs]
     if runs != sorted(runs, key=runs.index) or any(run.reset for run in case.runs):
         raise ValueError(f"{case.name}: runs of methods that alternate, or resets")
     given = (case.rtol, case.atol)
     stated = None if given == (cases.RTOL, cases.ATOL) else given
-    return bundle.write(bundle.Bundle(case.pte, suites, tolerance=stated))
+    listed = tuple(bundle.Suite(name, tuple(suites[name])) for name in suites)
+    return bundle.write(bundle.Bundle(case.pte, listed, tolerance=stated))
 
 
 def folder_of(case: Case, folder: Path) -> Path:
     """The case as a case folder, for tests that change its files."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / cases.MODEL).write_bytes(case.pte)
     facts: dict[str, Any] = {"rtol": case.rtol, "atol": case.atol}
     facts["runs"], facts["dtypes"] = [], {}
@@ -230,11 +232,7 @@ def _laid_out(
     declared: Sequence[program.Value], given: Sequence[cases.Value]
 ) -> Iterator[bundle.Value]:
     """The values, tensors in the memory order that the program declares."""
-    scalars: dict[type, Any] = {
-        bool: types.Bool,
-        int: types.Int,
-        float: types.Double,
-    }
+    scalars: dict[type, Any] = {bool: types.Bool, int: types.Int, float: types.Double}
     for value, item in zip(declared, given, strict=True):
         if isinstance(item, CaseTensor):
             order = value.dim_order if isinstance(value, types.Tensor) else None

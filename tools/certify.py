@@ -24,8 +24,6 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
-
 from ember import cases
 from ember.cases import inputs
 from ember.errors import SdkError
@@ -95,7 +93,8 @@ def _memory(path: Path, built: Built, options: Options) -> dict[str, int]:
     if match is None:
         raise SdkError(f"the firmware between guards says {said.text!r}")
     taken, asked, written, highest = map(int, match.groups())
-    planned = _scratch_of_delegates(built.plan)
+    delegates = built.plan["delegates"]
+    planned = max((each["values"] + each["work"] for each in delegates), default=0)
     if (taken, asked) != (arena["bytes"], scratch) or planned > scratch:
         raise SdkError(
             f"arena {taken}, scratch {asked} and delegates {planned} were taken,"
@@ -109,13 +108,6 @@ def _memory(path: Path, built: Built, options: Options) -> dict[str, int]:
         "written": written,
         "highest": highest,
     }
-
-
-def _scratch_of_delegates(plan: dict[str, Any]) -> int:
-    return max(
-        (delegate["values"] + delegate["work"] for delegate in plan["delegates"]),
-        default=0,
-    )
 
 
 def main() -> int:

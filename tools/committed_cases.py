@@ -26,11 +26,9 @@ NUMPY = case_tables.FOLDER / "numpy"
 DIGESTS = NUMPY / "digests.yaml"
 PROGRAMS = sequences.FOLDER
 _HELPERS = (ROOT / "tests" / "shared", ROOT / "tools")  # on the path of scripts
+_TOOLS = ("case_tables.py", "one_call.py", "sequences.py")
 _WRITERS = [
-    *(
-        ROOT / "tools" / name
-        for name in ("case_tables.py", "one_call.py", "sequences.py")
-    ),
+    *(ROOT / "tools" / name for name in _TOOLS),
     *sorted((ROOT / "sdk" / "ember" / "program").rglob("*.py")),
     *sorted((ROOT / "sdk" / "ember" / "cases").rglob("*.py")),
 ]

@@ -3,31 +3,38 @@
 """Lists of the installed ExecuTorch and PyTorch x kernels.yaml -> what has no entry.
 
     tools/coverage.py          a line for each list, and the reason of each gap
+    tools/coverage.py --write  tools/libraries.yaml: operators by library
 
 Exit status 1 when an operator has neither an entry nor a reason, or a reason is not
-needed any more.
+needed any more. The file is written again only when the pinned versions change: the
+documentation is made from it, without them.
 """
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.resources
 import os
 import sys
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
 
 os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 warnings.filterwarnings("ignore")
 
-import executorch  # noqa: E402 - the log level must be set first
-import torch  # noqa: E402
+import torch  # noqa: E402 - the log level must be set first
 import yaml  # noqa: E402
-from executorch.exir.passes import dim_order_ops_registry, executorch_prim_ops_registry  # noqa: E402
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
+from executorch.exir.operator.convert import to_out_variant  # noqa: E402
+from executorch.exir.passes import dim_order_ops_registry  # noqa: E402
+from executorch.runtime import Runtime  # noqa: E402
 
 from ember import kernels  # noqa: E402
 
+PAGE = Path(__file__).parent / "libraries.yaml"
+HEAD = """\
+# Which library of ExecuTorch {version} has which operator, and the out variants of the
+# Core ATen operators of torch {torch}. Written by tools/coverage.py.
+"""
 COMPLEX = "has complex tensors, of which `ember export` makes pairs of real ones"
 DECOMPOSED = "the exporter takes it apart into other operators"
 
@@ -44,80 +51,94 @@ REASONS = {
 }
 
 
-def listed(file: str) -> Iterator[str]:
-    """Names of the operators in one of ExecuTorch's lists."""
-    root = Path(next(iter(executorch.__path__))) / "kernels"
-    for entry in yaml.safe_load((root / file).read_text(encoding="utf-8")):
-        name = entry.get("op") or entry["func"].split("(")[0]
-        yield name if "::" in name else f"aten::{name}"
+def listed(*files: str) -> set[str]:
+    """Operators of kernel lists of the executorch package."""
+    folder = importlib.resources.files("executorch") / "kernels"
+    names = set()
+    for file in files:
+        for entry in yaml.safe_load((folder / file).read_text(encoding="utf-8")):
+            name = (entry.get("op") or entry["func"]).split("(")[0]
+            names.add(name if "::" in name else f"aten::{name}")
+    return names
 
 
-def name_of(overload: torch._ops.OpOverload) -> str:
-    name = overload._schema.overload_name
-    return f"{overload._schema.name}.{name}".rstrip(".")
-
-
-def core() -> Iterator[str]:
-    """Names that core ATen operators have in a program."""
+def core() -> dict[str, str]:
+    """Core ATen overloads, each with the name that programs have for it."""
+    names = {}
     for name in dir(torch.ops.aten):
         packet = getattr(torch.ops.aten, name)
-        for overload in packet.overloads() if hasattr(packet, "overloads") else ():
-            overload_of = getattr(packet, overload)
-            if torch.Tag.core in overload_of.tags:
-                yield written(overload_of)
+        for overload in getattr(packet, "overloads", list)():
+            operator = getattr(packet, overload)
+            if torch.Tag.core in operator.tags:
+                short = operator._schema.overload_name
+                names[f"aten::{name}" + (f".{short}" if short else "")] = out(operator)
+    return names
 
 
-def inputs(overload: torch._ops.OpOverload) -> list[str]:
-    """What a call needs that is not an output or an option of tensors."""
-    skipped = {"dtype", "layout", "device", "pin_memory", "memory_format"}
-    arguments = overload._schema.arguments
-    return [
-        argument.name
-        for argument in arguments
-        if not argument.is_out and argument.name not in skipped
-    ]
+def out(operator: torch._ops.OpOverload) -> str:
+    """The out variant of an operator (of its copying form, for a view), or itself."""
+    name = operator._schema.name.removeprefix("aten::")
+    copy = getattr(torch.ops.aten, f"{name}_copy", None)
+    overload = operator._overloadname
+    if copy is not None and overload in copy.overloads():
+        operator = getattr(copy, overload)
+    try:
+        schema = to_out_variant(operator)[0]._schema
+        return f"{schema.name}.{schema.overload_name}".rstrip(".")
+    except Exception:  # it finds several, or none
+        return sibling(operator) or f"aten::{name}.{overload}".removesuffix(".default")
 
 
-def written(overload: torch._ops.OpOverload) -> str:
-    """The name in a program: the out variant's, of the copy for a view."""
-    name = name_of(overload)
-    if name in kernels.load().operators:
-        return name
-    base = overload._schema.name.removeprefix("aten::")
-    for kind in (base, f"{base}_copy"):
-        packet = getattr(torch.ops.aten, kind, None)
-        for other in packet.overloads() if packet else ():
-            overload_of = getattr(packet, other)
-            is_out = any(argument.is_out for argument in overload_of._schema.arguments)
-            if is_out and inputs(overload_of) == inputs(overload):
-                return name_of(overload_of)
-    return name
+def sibling(operator: torch._ops.OpOverload) -> str | None:
+    """An out variant with the same arguments."""
+    wanted = [str(argument.type) for argument in operator._schema.arguments]
+    for other in operator.overloadpacket.overloads():
+        schema = getattr(operator.overloadpacket, other)._schema
+        given = [argument for argument in schema.arguments if not argument.is_out]
+        named = len(given) < len(schema.arguments) and not schema.name.endswith("_")
+        if named and [str(argument.type) for argument in given] == wanted:
+            return f"{schema.name}.{schema.overload_name}"
+    return None
 
 
-def defined(library: object) -> Iterator[str]:
-    """Names that one of the exporter's own libraries defines."""
-    for name in sorted(getattr(library, "_op_defs", ())):
-        if name.endswith(".out") or "prim" in name:
-            yield name
+def libraries() -> dict[str, list[str] | dict[str, str]]:
+    """As libraries.yaml has them."""
+    portable = listed("portable/functions.yaml", "portable/et_copy_ops.yaml")
+    quantized = listed("quantized/quantized.yaml")
+    registered = set(Runtime.get().operator_registry.operator_names)
+    aten = {"aten::_local_scalar_dense", "aten::sym_numel", "aten::sym_size.int"}
+    prim = {name for name in registered if name.startswith("executorch_prim::")} | aten
+    return {
+        "portable": sorted(portable),
+        "quantized": sorted(quantized),
+        "prim": sorted(prim),
+        "optimized": sorted(registered - portable - quantized - prim),
+        "core": dict(sorted(core().items())),
+    }
 
 
-LISTS = {
-    "portable": lambda: listed("portable/functions.yaml"),
-    "portable, custom": lambda: listed("portable/custom_ops.yaml"),
-    "portable, copies": lambda: listed("portable/et_copy_ops.yaml"),
-    "quantized": lambda: listed("quantized/quantized.yaml"),
-    "prim": lambda: defined(executorch_prim_ops_registry.executorch_prims_lib),
-    "dim_order": lambda: defined(dim_order_ops_registry.lib),
-    "core ATen": core,
-}
+def write() -> None:
+    version = importlib.metadata.version("executorch")
+    head = HEAD.format(version=version, torch=torch.__version__.split("+")[0])
+    text = yaml.safe_dump(libraries(), sort_keys=False, width=88)
+    PAGE.write_text(head + text, encoding="utf-8")
 
 
 def main() -> int:
+    if "--write" in sys.argv[1:]:
+        write()
+        return 0
     known = set(kernels.load().operators)
+    defined = getattr(dim_order_ops_registry.lib, "_op_defs", ())
+    lists = {
+        **libraries(),
+        "portable, custom": listed("portable/custom_ops.yaml"),
+        "dim_order": [name for name in defined if name.endswith(".out")],
+    }
     needed: set[str] = set()
     status = 0
-    for title, names in LISTS.items():
-        wanted = list(names())  # overloads of a view share a name
+    for title, names in lists.items():
+        wanted = list(names.values() if isinstance(names, dict) else names)
         gaps = sorted(name for name in wanted if name not in known)
         print(f"{title}: {len(wanted) - len(gaps)} of {len(wanted)}")
         for name in gaps:

@@ -28,6 +28,7 @@ from ember.firmware import build
 from ember.run import run
 from ember.run.run import RunLog
 
+DIGITS = paths.root() / "examples" / "models" / "digits"
 BOARDS = ("mps3-an547", "mps2-an386")
 SHADES = " ░▒▓█"
 PER_ROW = 5
@@ -43,16 +44,11 @@ class Image:
 
 def images() -> list[Image]:
     """Ten held-out images, their labels, and what PyTorch says of them."""
-    folder = paths.root() / "examples" / "models" / "digits"
-    labels = np.load(folder / "images" / "labels.npy")
-    return [
-        Image(
-            np.load(folder / "images" / f"image_{index}.npy"),
-            int(label),
-            np.load(folder / "case" / f"out{index}_0.npy"),
-        )
-        for index, label in enumerate(labels)
-    ]
+    pictures, case = DIGITS / "images", DIGITS / "case"
+    pixels = (np.load(pictures / f"image_{index}.npy") for index in itertools.count())
+    expected = (np.load(case / f"out{index}_0.npy") for index in itertools.count())
+    labels = map(int, np.load(pictures / "labels.npy"))
+    return [Image(x, label, y) for label, x, y in zip(labels, pixels, expected)]  # noqa: B905
 
 
 def show_images(console: Console, pictures: Sequence[Image]) -> None:
@@ -72,19 +68,14 @@ def show_images(console: Console, pictures: Sequence[Image]) -> None:
 
 def execute(console: Console, board: str, pictures: Sequence[Image]) -> list[RunLog]:
     """Build for `board` and run every image; nodes are counted for the first."""
-    folder = paths.root() / "examples" / "models" / "digits"
     out = paths.root() / "build" / "demo" / board
     console.print(f"building for {board}")
     started = time.monotonic()
-    built = build(folder / "digits.pte", board, out=out)
+    built = build(DIGITS / "digits.pte", board, out=out)
     console.print(f"  built in {time.monotonic() - started:.1f} s", end="")
     started = time.monotonic()
-    logs = [
-        run.run(
-            built, inputs.lay_out(built.methods[0], [picture.pixels]), trace=index == 0
-        )
-        for index, picture in enumerate(pictures)
-    ]
+    given = [inputs.lay_out(built.methods[0], [each.pixels]) for each in pictures]
+    logs = [run.run(built, x, trace=index == 0) for index, x in enumerate(given)]
     console.print(f", ran {len(pictures)} images in {time.monotonic() - started:.1f} s")
     return logs
 
@@ -104,9 +95,7 @@ def show_predictions(
     for index, picture in enumerate(pictures):
         torch_says = int(np.argmax(picture.expected))
         says = [int(np.argmax(logits(of_board[index]))) for of_board in logs.values()]
-        wrong = torch_says == picture.label and any(
-            word != picture.label for word in says
-        )
+        wrong = torch_says == picture.label and set(says) != {picture.label}
         worse += wrong
         verdict = "[red]WRONG[/]" if wrong else "[green]ok[/]"
         table.add_row(str(picture.label), str(torch_says), *map(str, says), verdict)

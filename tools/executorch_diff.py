@@ -35,16 +35,11 @@ Facts = dict[str, str]  # by name
 Version = dict[str, Facts]  # by section
 
 # What Ember reads no programs of, and what only tests the package.
-_SKIPPED: tuple[str, ...] = (
-    "*/test/*",
-    "*/tests/*",
-    "*/examples/*",
-    "*/third-party/*",
-    "*/apple/*",
-)
-_SKIPPED += tuple(
-    f"executorch/backends/{name}/*"
-    for name in ("vulkan", "mlx", "qualcomm", "cuda", "openvino", "mediatek", "samsung")
+_FOLDERS = ("test", "tests", "examples", "third-party", "apple")
+_BACKENDS = ("vulkan", "mlx", "qualcomm", "cuda", "openvino", "mediatek", "samsung")
+_SKIPPED = (
+    *(f"*/{name}/*" for name in _FOLDERS),
+    *(f"executorch/backends/{name}/*" for name in _BACKENDS),
 )
 _PAYLOADS = "executorch/backends/xnnpack/serialization/xnnpack_graph_schema.py"
 _SETTINGS = "executorch/exir/capture/_config.py"
@@ -67,13 +62,8 @@ def files_of(source: str) -> dict[str, str]:
 
 def _downloaded(version: str, place: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
-    command += [
-        "--only-binary",
-        ":all:",
-        "--dest",
-        str(place),
-        f"executorch=={version}",
-    ]
+    command += ["--only-binary", ":all:", "--dest", str(place)]
+    command.append(f"executorch=={version}")
     if subprocess.run(command, check=False).returncode:
         sys.exit(f"executorch {version} cannot be downloaded: see pip's message above")
     return next(place.glob("*.whl"))
@@ -164,12 +154,9 @@ def _classes(path: PurePosixPath, text: str) -> Iterator[tuple[str, str]]:
     """Fields or members of each class."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.ClassDef):
-            fields = (ast.AnnAssign, ast.Assign)
-            bases = [ast.unparse(base) for base in node.bases]
-            lines = [
-                ast.unparse(item) for item in node.body if isinstance(item, fields)
-            ]
-            yield node.name, "; ".join([*bases, *lines])
+            kinds = (ast.AnnAssign, ast.Assign)
+            fields = [item for item in node.body if isinstance(item, kinds)]
+            yield node.name, "; ".join(map(ast.unparse, (*node.bases, *fields)))
 
 
 def _pass_lists(path: PurePosixPath, text: str) -> Iterator[tuple[str, str]]:
@@ -209,22 +196,11 @@ _SECTIONS: dict[str, tuple[str, Parse]] = {
 # ---- what differs --------------------------------------------------------------------
 
 
-def ember_schemas() -> dict[str, list[str]]:
-    """The argument lists that Ember takes, by operator."""
-    return {
-        name: [operator.schema, *(each.schema for each in operator.earlier)]
-        for name, operator in kernels.load().operators.items()
-    }
-
-
 def differences(old: Version, new: Version) -> Iterator[str]:
     """A heading for each section that differs, and a line for each difference."""
-    known = ember_schemas()
     for section in _SECTIONS:
         before, after = old[section], new[section]
-        names = sorted(
-            name for name in {*before, *after} if before.get(name) != after.get(name)
-        )
+        names = [x for x in sorted({*before, *after}) if before.get(x) != after.get(x)]
         if not names:
             yield f"{section}: no difference in {len(after)}"
             continue
@@ -232,7 +208,7 @@ def differences(old: Version, new: Version) -> Iterator[str]:
         for name in names:
             yield from _difference(name, before.get(name), after.get(name))
             if section.startswith("operators") and name in after:
-                yield f"      {_ember(name, after[name], known)}"
+                yield f"      {_ember(name, after[name])}"
 
 
 def _difference(name: str, before: str | None, after: str | None) -> Iterator[str]:
@@ -246,11 +222,13 @@ def _difference(name: str, before: str | None, after: str | None) -> Iterator[st
     yield f"      now {after}"
 
 
-def _ember(name: str, schema: str, known: dict[str, list[str]]) -> str:
-    schemas = known.get(name)
-    if schemas is None:
+def _ember(name: str, schema: str) -> str:
+    """Whether it takes the argument list."""
+    operator = kernels.load().operators.get(name)
+    if operator is None:
         return "Ember: no kernel"
-    forms = {_form(text) for text in schemas}
+    earlier = (each.schema for each in operator.earlier)
+    forms = set(map(_form, (operator.schema, *earlier)))
     return "Ember: takes it" if _form(schema) in forms else "Ember: takes other lists"
 
 

@@ -14,23 +14,20 @@ from pathlib import Path
 os.environ.setdefault("TORCH_CPP_LOG_LEVEL", "ERROR")
 warnings.filterwarnings("ignore")
 
+import round_trip  # noqa: E402
 import torch  # noqa: E402 - the log level must be set first
-from corpus import statistics, verify  # noqa: E402
 from corpus.case import Case, write_case  # noqa: E402
 from corpus.families import all_cases  # noqa: E402
 
-
-def default_folder() -> Path:
-    """Return the cache folder that tests look into."""
-    cache = os.environ.get("EMBER_CACHE") or Path.home() / ".cache" / "ember"
-    return Path(cache) / "corpus"
+from ember import paths  # noqa: E402
 
 
 def parsed(arguments: list[str] | None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     add = parser.add_argument
-    add("--out", type=Path, default=default_folder(), help="default: %(default)s")
+    folder = paths.cache() / "corpus"  # that tests look into
+    add("--out", type=Path, default=folder, help="default: %(default)s")
     add(
         "-k",
         dest="patterns",
@@ -41,7 +38,6 @@ def parsed(arguments: list[str] | None) -> argparse.Namespace:
     add("--list", action="store_true", help="print the names and stop")
     add("--small", action="store_true", help="only the cases of tests/cases")
     add("--verify", action="store_true", help="also run each in ExecuTorch's runtime")
-    add("--stats", action="store_true", help="print the operators used by --out")
     return parser.parse_args(arguments)
 
 
@@ -58,9 +54,10 @@ def chosen_cases(patterns: list[str], small: bool) -> list[Case]:
 def export_one(case: Case, out: Path, check: bool) -> str:
     """Export one case; return what to print after its name."""
     exported = case.exported()
-    write_case(exported, out / case.name)
+    folder = out / case.name
+    write_case(exported, folder)
     size = sum(map(len, exported.files.values()))
-    return f"{size} bytes" + (f", {verify.verdict(exported)}" if check else "")
+    return f"{size} bytes" + (f", {round_trip.as_pytorch(folder)}" if check else "")
 
 
 def export_all(cases: list[Case], out: Path, check: bool) -> int:
@@ -82,9 +79,6 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = chosen_cases(options.patterns or [""], options.small)
     if options.list:
         print("\n".join(case.name for case in chosen))
-        return 0
-    if options.stats:
-        print(statistics.report(sorted(options.out.glob("*/model.*pte"))), end="")
         return 0
     failed = export_all(chosen, options.out, options.verify)
     print(f"{len(chosen) - failed} of {len(chosen)} cases in {options.out}")

@@ -26,7 +26,8 @@ from typing import Any
 warnings.filterwarnings("ignore")
 
 import torch  # noqa: E402
-from torch import nn  # noqa: E402
+from corpus.modules import Apply, Net  # noqa: E402
+from torch import Tensor, nn  # noqa: E402
 from torch.export import export  # noqa: E402
 
 from ember.export import cases  # noqa: E402
@@ -38,237 +39,171 @@ _PASSES, _OPS = "passes.cortex_m_pass_manager", "ops.operators"
 _SAMPLES = 4
 
 
-class Network(nn.Module):
+def network() -> nn.Module:
     """Convolutions of all kinds, a pool and a linear layer."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(3, 8, 3, 2, 1)
-        self.each = nn.Conv2d(8, 8, 3, 1, 1, groups=8)
-        self.mixed = nn.Conv2d(8, 12, 1)
-        self.head = nn.Linear(12, 5)
+    def forward(m: Any, x: Tensor) -> Tensor:
+        x = F.relu(m.mixed(F.relu(m.each(F.relu(m.first(x))))))
+        return m.head(F.avg_pool2d(x, 5).flatten(1))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.mixed(F.relu(self.each(F.relu(self.first(x))))))
-        return self.head(F.avg_pool2d(x, 5).flatten(1))
-
-
-class Pair(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return (a + b) * b
+    return Net(
+        forward,
+        first=nn.Conv2d(3, 8, 3, 2, 1),
+        each=nn.Conv2d(8, 8, 3, 1, 1, groups=8),
+        mixed=nn.Conv2d(8, 12, 1),
+        head=nn.Linear(12, 5),
+    )
 
 
-class Sum(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return a + b
-
-
-class Difference(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return a - b
-
-
-class Wider(nn.Module):
+def wider() -> nn.Module:
     """Down by a pool, up by a transposed convolution."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.turned = nn.ConvTranspose2d(4, 6, 2, 2)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.turned(F.max_pool2d(x, 2))
+    turned = nn.ConvTranspose2d(4, 6, 2, 2)
+    return Net(lambda m, x: m.turned(F.max_pool2d(x, 2)), turned=turned)
 
 
-class Quotient(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return a / (b.abs() + 0.25)
-
-
-class Ratio(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return a / b
-
-
-class Layers(nn.Module):
+def layers() -> nn.Module:
     """All that has images, in both directions."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(3, 8, 3, 2, 1)
-        self.each = nn.Conv2d(8, 8, 3, 1, 1, groups=8)
-        self.turned = nn.ConvTranspose2d(8, 6, 2, 2)
+    def forward(m: Any, x: Tensor) -> Tensor:
+        x = F.relu(m.each(F.relu(m.first(x))))
+        return m.turned(F.avg_pool2d(F.max_pool2d(x, 3, 2, 1), 2, 1))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.relu(self.each(F.relu(self.first(x))))
-        x = F.avg_pool2d(F.max_pool2d(x, 3, 2, 1), 2, 1)
-        return self.turned(x)
-
-
-class Product(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return torch.bmm(a, b)
+    return Net(
+        forward,
+        first=nn.Conv2d(3, 8, 3, 2, 1),
+        each=nn.Conv2d(8, 8, 3, 1, 1, groups=8),
+        turned=nn.ConvTranspose2d(8, 6, 2, 2),
+    )
 
 
-class Means(nn.Module):
+def means(x: Tensor) -> Tensor:
     """Windows that hang over the end of the image."""
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)
+    return F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False)
 
 
-class Residual(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.one, self.other = nn.Conv2d(4, 6, 3, 1, 1), nn.Conv2d(4, 6, 1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return F.relu(self.one(x) + self.other(x))
+def residual() -> nn.Module:
+    sides = {"one": nn.Conv2d(4, 6, 3, 1, 1), "other": nn.Conv2d(4, 6, 1)}
+    return Net(lambda m, x: F.relu(m.one(x) + m.other(x)), **sides)
 
 
-class Odds(nn.Module):
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.softmax(x, -1)
+def bounds(a: Tensor, b: Tensor) -> Tensor:
+    return torch.maximum(torch.minimum(a, b), a * b)
 
 
-class Bounds(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        return torch.maximum(torch.minimum(a, b), a * b)
-
-
-class Gates(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.gate, self.value = nn.Linear(9, 5), nn.Linear(9, 5)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.sigmoid(self.gate(x)) * torch.tanh(self.value(x))
+def gates() -> nn.Module:
+    pair = {"gate": nn.Linear(9, 5), "value": nn.Linear(9, 5)}
+    return Net(lambda m, x: torch.sigmoid(m.gate(x)) * torch.tanh(m.value(x)), **pair)
 
 
 # ---- float32 -------------------------------------------------------------------------
 
 
-class Norms(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.norm, self.layer = nn.LayerNorm(12), nn.Linear(12, 7)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.log_softmax(F.gelu(self.layer(self.norm(x))), -1)
-
-
-class Photo(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv, self.norm = nn.Conv2d(3, 6, 3, 2, 1), nn.BatchNorm2d(6)
-        self.head = nn.Linear(6, 4)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        x = F.max_pool2d(F.relu(self.norm(self.conv(x))), 2, 2)
-        return self.head(F.adaptive_avg_pool2d(x, 1).flatten(1))
+def norms() -> nn.Module:
+    return Net(
+        lambda m, x: torch.log_softmax(F.gelu(m.layer(m.norm(x))), -1),
+        norm=nn.LayerNorm(12),
+        layer=nn.Linear(12, 7),
+    )
 
 
-class Attention(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.all, self.out = nn.Linear(8, 24), nn.Linear(8, 8)
+def photo() -> nn.Module:
+    def forward(m: Any, x: Tensor) -> Tensor:
+        x = F.max_pool2d(F.relu(m.norm(m.conv(x))), 2, 2)
+        return m.head(F.adaptive_avg_pool2d(x, 1).flatten(1))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        q, k, v = self.all(x).chunk(3, -1)
-        return self.out(F.scaled_dot_product_attention(q, k, v))
+    conv, norm = nn.Conv2d(3, 6, 3, 2, 1), nn.BatchNorm2d(6)
+    return Net(forward, conv=conv, norm=norm, head=nn.Linear(6, 4))
 
 
-class Memory(nn.Module):
+def attention() -> nn.Module:
+    def forward(m: Any, x: Tensor) -> Tensor:
+        q, k, v = m.all(x).chunk(3, -1)
+        return m.out(F.scaled_dot_product_attention(q, k, v))
+
+    return Net(forward, all=nn.Linear(8, 24), out=nn.Linear(8, 8))
+
+
+def memory() -> nn.Module:
     """Keeps a sum from call to call."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("sum", torch.zeros(2, 3))
+    def forward(m: Any, x: Tensor) -> Tensor:
+        m.sum.add_(x)
+        return m.sum * 2
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.sum.add_(x)
-        return self.sum * 2
+    return Net(forward, sum=torch.zeros(2, 3))
 
 
-class Views(nn.Module):
-    def forward(self, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
-        x = torch.cat((a.permute(1, 0), b[:, 1:4]), 1)
-        return torch.stack((x, x.flip(0)))[..., ::2].reshape(2, -1)
+def views(a: Tensor, b: Tensor) -> Tensor:
+    x = torch.cat((a.permute(1, 0), b[:, 1:4]), 1)
+    return torch.stack((x, x.flip(0)))[..., ::2].reshape(2, -1)
 
 
-class Sums(nn.Module):
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return x.sum(0), x.mean((0, 1)), x.amax(1), x.argmax(-1), x.var(1)
+def sums(x: Tensor) -> tuple[Tensor, ...]:
+    return x.sum(0), x.mean((0, 1)), x.amax(1), x.argmax(-1), x.var(1)
 
 
-class Words(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.table = nn.Embedding(11, 6)
+def words() -> nn.Module:
+    def forward(m: Any, ids: Tensor) -> Tensor:
+        x = m.table(ids)
+        chosen = torch.where((ids % 3 == 0).unsqueeze(-1), x, -x)
+        return chosen.gather(1, ids.unsqueeze(-1) % 4)
 
-    def forward(self, ids: torch.Tensor) -> torch.Tensor:
-        x = self.table(ids)
-        return torch.where((ids % 3 == 0).unsqueeze(-1), x, -x).gather(
-            1, ids.unsqueeze(-1) % 4
-        )
+    return Net(forward, table=nn.Embedding(11, 6))
 
 
-class Steps(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.cell, self.head = nn.GRU(5, 7, batch_first=True), nn.Linear(7, 2)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.head(self.cell(x)[0][:, -1])
+def steps() -> nn.Module:
+    cell = nn.GRU(5, 7, batch_first=True)
+    return Net(
+        lambda m, x: m.head(m.cell(x)[0][:, -1]), cell=cell, head=nn.Linear(7, 2)
+    )
 
 
-def image(*sizes: int) -> Callable[[], torch.Tensor]:
+def image(*sizes: int) -> Callable[[], Tensor]:
     return lambda: torch.randn(sizes).contiguous(memory_format=torch.channels_last)
 
 
-def plain(*sizes: int) -> Callable[[], torch.Tensor]:
+def plain(*sizes: int) -> Callable[[], Tensor]:
     return lambda: torch.randn(sizes)
 
 
-def ids(most: int, *sizes: int) -> Callable[[], torch.Tensor]:
-    return lambda: torch.randint(0, most, sizes)
+def of(function: Callable[..., Any]) -> Callable[[], nn.Module]:
+    return lambda: Apply(function)
 
 
+Inputs = tuple[Callable[[], Tensor], ...]
+PAIR: Inputs = (plain(3, 37), plain(3, 37))
 # First version that lowers it by the Cortex-M flow, module, inputs.
-PROGRAMS: dict[
-    str, tuple[tuple[int, int], Callable[[], nn.Module], tuple[Any, ...]]
-] = {
-    "sum": ((1, 0), Sum, (plain(3, 7), plain(3, 7))),
-    "pair": ((1, 1), Pair, (plain(2, 21), plain(2, 21))),
-    "network": ((1, 2), Network, (image(1, 3, 10, 10),)),
-    "wider": ((1, 2), Wider, (image(1, 4, 6, 8),)),
-    "product": ((1, 2), Product, (plain(2, 3, 5), plain(2, 5, 4))),
-    "difference": ((1, 5), Difference, (plain(3, 37), plain(3, 37))),
-    "means": ((1, 5), Means, (image(1, 5, 8, 6),)),
-    "quotient": ((1, 5), Quotient, (plain(3, 37), plain(3, 37))),
-    "ratio": ((1, 5), Ratio, (plain(3, 37), plain(3, 37))),
-    "layers": ((1, 5), Layers, (plain(1, 3, 11, 14),)),
-}
-PROGRAMS |= {
-    "residual": ((1, 2), Residual, (image(1, 4, 7, 6),)),
-    "odds": ((1, 2), Odds, (plain(3, 11),)),
-    "bounds": ((1, 2), Bounds, (plain(4, 9), plain(4, 9))),
-    "gates": ((1, 2), Gates, (plain(2, 9),)),
+PROGRAMS: dict[str, tuple[tuple[int, int], Callable[[], nn.Module], Inputs]] = {
+    "sum": ((1, 0), of(torch.add), (plain(3, 7), plain(3, 7))),
+    "pair": ((1, 1), of(lambda a, b: (a + b) * b), (plain(2, 21), plain(2, 21))),
+    "network": ((1, 2), network, (image(1, 3, 10, 10),)),
+    "wider": ((1, 2), wider, (image(1, 4, 6, 8),)),
+    "product": ((1, 2), of(torch.bmm), (plain(2, 3, 5), plain(2, 5, 4))),
+    "difference": ((1, 5), of(torch.sub), PAIR),
+    "means": ((1, 5), of(means), (image(1, 5, 8, 6),)),
+    "quotient": ((1, 5), of(lambda a, b: a / (b.abs() + 0.25)), PAIR),
+    "ratio": ((1, 5), of(torch.div), PAIR),
+    "layers": ((1, 5), layers, (plain(1, 3, 11, 14),)),
+    "residual": ((1, 2), residual, (image(1, 4, 7, 6),)),
+    "odds": ((1, 2), of(lambda x: torch.softmax(x, -1)), (plain(3, 11),)),
+    "bounds": ((1, 2), of(bounds), (plain(4, 9), plain(4, 9))),
+    "gates": ((1, 2), gates, (plain(2, 9),)),
 }
 # In float32, by the portable operators; by XNNPACK, too, where a name says so.
-_FLOATS: dict[str, tuple[Callable[[], nn.Module], tuple[Any, ...]]] = {
-    "norms": (Norms, (plain(3, 12),)),
-    "photo": (Photo, (plain(2, 3, 12, 10),)),
-    "attention": (Attention, (plain(1, 5, 8),)),
-    "memory": (Memory, (plain(2, 3),)),
-    "views": (Views, (plain(4, 3), plain(3, 6))),
-    "sums": (Sums, (plain(3, 4, 5),)),
-    "words": (Words, (ids(11, 2, 5),)),
-    "steps": (Steps, (plain(1, 2, 5),)),
-    "bounded": (Norms, (plain(3, 12),)),
-    "xnnpack_norms": (Norms, (plain(3, 12),)),
-    "xnnpack_photo": (Photo, (plain(2, 3, 12, 10),)),
-    "xnnpack_attention": (Attention, (plain(1, 5, 8),)),
-    "xnnpack_steps": (Steps, (plain(1, 4, 5),)),
+_FLOATS: dict[str, tuple[Callable[[], nn.Module], Inputs]] = {
+    "norms": (norms, (plain(3, 12),)),
+    "photo": (photo, (plain(2, 3, 12, 10),)),
+    "attention": (attention, (plain(1, 5, 8),)),
+    "memory": (memory, (plain(2, 3),)),
+    "views": (of(views), (plain(4, 3), plain(3, 6))),
+    "sums": (of(sums), (plain(3, 4, 5),)),
+    "words": (words, (lambda: torch.randint(0, 11, (2, 5)),)),
+    "steps": (steps, (plain(1, 2, 5),)),
+    "bounded": (norms, (plain(3, 12),)),
+    "xnnpack_norms": (norms, (plain(3, 12),)),
+    "xnnpack_photo": (photo, (plain(2, 3, 12, 10),)),
+    "xnnpack_attention": (attention, (plain(1, 5, 8),)),
+    "xnnpack_steps": (steps, (plain(1, 4, 5),)),
 }
 PROGRAMS |= {name: ((1, 0), *rest) for name, rest in _FLOATS.items()}
 _EXPLICIT = {"layers"}  # with use_explicit_layout
@@ -311,10 +246,9 @@ def lowered(
     graph = pt2e.convert_pt2e(graph)
     exported = export(graph, samples[0])
     aten = torch.ops.aten
-    names = [] if version < (1, 1) else list(_KEPT)
     options: dict[str, Any] = {"_check_ir_validity": False}
-    if names:
-        options["preserve_ops"] = [getattr(aten, name).default for name in names]
+    if version >= (1, 1):
+        options["preserve_ops"] = [getattr(aten, name).default for name in _KEPT]
     if version >= (1, 2):
         options["_core_aten_ops_exception_list"] = [aten.max_pool2d.default]
     edge = exir.to_edge(exported, compile_config=exir.EdgeCompileConfig(**options))
@@ -335,9 +269,8 @@ def float_lowered(name: str, model: nn.Module, sample: tuple[Any, ...]) -> Any:
     from executorch import exir
 
     most = torch.export.Dim("rows", min=1, max=8)
-    exported = export(
-        model, sample, dynamic_shapes=({0: most},) if name == "bounded" else None
-    )
+    shapes = (({0: most},),) if name == "bounded" else None
+    exported = export(model, sample, dynamic_shapes=shapes)
     if not name.startswith("xnnpack"):
         return exir.to_edge(exported)
     path = "executorch.backends.xnnpack.partition.xnnpack_partitioner"

@@ -76,14 +76,10 @@ def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
     return [
         Block(
-            match[1], match[2].strip(), match[3], text[: match.start()].count("\n") + 1
+            match[1], match[2].strip(), match[3], text.count("\n", 0, match.start()) + 1
         )
         for match in BLOCK.finditer(text)
     ]
-
-
-def _line(text: str, at: int) -> int:
-    return text.count("\n", 0, at) + 1
 
 
 def check_options(block: Block) -> None:

@@ -10,14 +10,10 @@ input that the call writes, too, and `$0` is the value of the first argument onc
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ember import boards, program
 from ember.files.tensors import DType
@@ -216,8 +212,9 @@ def _method(name: str, line: str, constants: list[bytes]) -> types.Method:
 
 def refusals(lines: Sequence[str]) -> list[str | None]:
     """Why each call is refused; None: a kernel takes it."""
-    starts = range(0, len(lines), _MOST)
-    return [why for at in starts for why in _refusals(lines[at : at + _MOST])]
+    parts = [lines[at : at + _MOST] for at in range(0, len(lines), _MOST)]
+    contents = ((program.write(program_of(part)), len(part)) for part in parts)
+    return [why for content in contents for why in refusals_of(*content)]
 
 
 def steps(line: str) -> int:
@@ -228,31 +225,10 @@ def steps(line: str) -> int:
     return needs.steps
 
 
-def write_case(folder: Path, line: str) -> None:
-    """A test case of the call whose inputs and outputs are zeros."""
-    (method,) = (model := program_of([line])).methods
-    folder.mkdir(parents=True)
-    (folder / "model.pte").write_bytes(program.write(model))
-    names: dict[str, list[str]] = {"inputs": [], "outputs": []}
-    for side, values in (("inputs", method.inputs), ("outputs", method.outputs)):
-        for number, index in enumerate(values):
-            tensor = method.values[index]
-            assert isinstance(tensor, types.Tensor)
-            names[side].append(f"{side}_{number}.npy")
-            zeros = np.zeros(tensor.sizes, tensor.dtype.numpy)
-            np.save(folder / names[side][-1], zeros)
-    run = {"method": method.name, **names}
-    (folder / "case.json").write_text(json.dumps({"runs": [run]}), encoding="utf-8")
-
-
 def program_of(lines: Sequence[str]) -> types.Program:
     constants = [b""]
     methods = tuple(_method(f"m{i}", line, constants) for i, line in enumerate(lines))
     return types.Program(methods=methods, constants=tuple(constants))
-
-
-def _refusals(lines: Sequence[str]) -> list[str | None]:
-    return refusals_of(program.write(program_of(lines)), len(lines))
 
 
 def refusals_of(content: bytes, methods: int) -> list[str | None]:

@@ -65,21 +65,15 @@ def committed() -> Cases:
     committed_cases.operators()
     numpy = committed_cases.BUILD / "numpy"
     for path in (*numpy.rglob("*.pte"), *committed_cases.PROGRAMS.glob("*.*pte")):
-        model = (
-            program.parse(bundle.read(path).program)
-            if path.suffix == ".bpte"
-            else program.read(path)
-        )
+        is_bundle = path.suffix == ".bpte"
+        content = bundle.read(path).program if is_bundle else path.read_bytes()
+        model = program.parse(content)
         is_whole = path.parent == committed_cases.PROGRAMS
         name = path.stem if is_whole else path.parent.name
         for method in model.methods:
             for operator in method.operators:
-                cases[_full(operator.name, operator.overload)].add(name)
+                cases[operator.full_name].add(name)
     return {key: sorted(names, key=_plainness) for key, names in cases.items()}
-
-
-def _full(name: str, overload: str) -> str:
-    return f"{name}.{overload}" if overload else name
 
 
 def _plainness(name: str) -> tuple[bool, int, str]:
@@ -116,13 +110,14 @@ def _family(
     lines = [f"## {name}\n", "| Operator | In | Dtypes | Kernels | Tolerance | Cases |"]
     lines.append("|---|---|---|---|---|---|")
     for entry in operators:
+        tested = cases.get(entry.name, [])
         cells = [
             f"`{_short(entry.name)}`",
             _library(entry.name, libraries),
             _dtypes(entry.dtypes),
             ", ".join(entry.kernels),
             _tolerance(entry.tolerance),
-            _tested(cases.get(entry.name, [])),
+            f"{len(tested)}: {tested[0]}" if tested else "-",
         ]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
@@ -158,7 +153,3 @@ def _tolerance(tolerance: Any) -> str:
     if isinstance(tolerance, str):
         return tolerance
     return f"{tolerance['rtol']:g}, {tolerance['atol']:g}"
-
-
-def _tested(names: list[str]) -> str:
-    return f"{len(names)}: {names[0]}" if names else "-"

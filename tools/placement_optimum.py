@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from ortools.sat.python import cp_model
 
-from ember import kernels
+from ember import kernels, paths
 from ember import model as models
 from ember.firmware import repack
 from ember.plan import lifetimes, offsets, traffic
@@ -63,12 +62,9 @@ def optimum(buffers: list[list[int]], capacity: int) -> int:
         chosen = model.new_bool_var("")
         start = model.new_int_var(0, room - units, "")
         life = last + 1 - first
-        times.append(
-            model.new_optional_fixed_size_interval_var(first, life, chosen, "")
-        )
-        places.append(
-            model.new_optional_fixed_size_interval_var(start, units, chosen, "")
-        )
+        interval = model.new_optional_fixed_size_interval_var
+        times.append(interval(first, life, chosen, ""))
+        places.append(interval(start, units, chosen, ""))
         sizes.append(units)
         kept.append(total * chosen)
     model.add_no_overlap_2d(times, places)
@@ -85,9 +81,8 @@ def optimum(buffers: list[list[int]], capacity: int) -> int:
 
 def main() -> None:
     """Write the file."""
-    cache = os.environ.get("EMBER_CACHE") or Path.home() / ".cache" / "ember"
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--corpus", type=Path, default=Path(cache) / "corpus")
+    parser.add_argument("--corpus", type=Path, default=paths.cache() / "corpus")
     parser.add_argument("--out", type=Path, default=OUT)
     options = parser.parse_args()
     problems = []

@@ -21,8 +21,6 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "sdk"))
-
 from ember import boards
 from ember.boards import Board
 from ember.firmware import build

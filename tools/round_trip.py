@@ -26,9 +26,8 @@ warnings.filterwarnings("ignore")
 import torch  # noqa: E402 - the log level must be set first
 from executorch.extension.pybindings import portable_lib  # noqa: E402
 from executorch.kernels import quantized  # noqa: E402, F401 - registers operators
-from export_corpus import default_folder  # noqa: E402
 
-from ember import cases, kernels  # noqa: E402
+from ember import cases, kernels, paths  # noqa: E402
 from ember import model as models  # noqa: E402
 from ember.cases import Case  # noqa: E402
 from ember.files.tensors import DType  # noqa: E402
@@ -45,7 +44,8 @@ TRIED = tuple(name for name in passes.DEFAULT if name not in OURS)
 def verdict(path: Path, names: Sequence[str] = TRIED) -> str:
     """ "same", "repaired", "not run: ..", or what went wrong."""
     case = cases.read(cases.Found(path.name, path))
-    if any(word in op for op in _operators(case) for word in RANDOM):
+    operators = {x for method in case.program.methods for x in method.operator_names}
+    if any(word in operator for operator in operators for word in RANDOM):
         return "not run: random numbers"
     packed = repack(models.read(path), kernels.load(), names)
     wrong = _waste(packed)
@@ -53,6 +53,16 @@ def verdict(path: Path, names: Sequence[str] = TRIED) -> str:
         return wrong
     text = _apart(lambda: _compared(case, packed))
     return text or "not run: the runtime aborted"
+
+
+def as_pytorch(path: Path) -> str:
+    """Whether the runtime gives the outputs of PyTorch for a program as it is."""
+    case = cases.read(cases.Found(path.name, path))
+    try:
+        agrees = _agree(case, _outputs(case, models.read(path).content))
+    except (RuntimeError, ValueError, TypeError) as error:
+        return f"not run: {str(error).splitlines()[0]}"
+    return "agrees" if agrees else "DIFFERS"
 
 
 def _apart(work: Callable[[], Iterator[str]]) -> str:
@@ -89,10 +99,6 @@ def _compared(case: Case, packed: Improved) -> Iterator[str]:
         yield "repaired" if _agree(case, ours) else "DIFFERS from PyTorch"
     else:
         yield "DIFFERS"
-
-
-def _operators(case: Case) -> set[str]:
-    return {name for method in case.program.methods for name in method.operator_names}
 
 
 def _waste(packed: Improved) -> str:
@@ -162,23 +168,21 @@ def _agree(case: Case, ours: list[list[Any]]) -> bool:
     )
 
 
-def programs(folders: list[Path]) -> list[Path]:
-    return [place.path for place in cases.find(folders)]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folders", nargs="*", type=Path, default=[default_folder()])
+    parser.add_argument(
+        "folders", nargs="*", type=Path, default=[paths.cache() / "corpus"]
+    )
     parser.add_argument("--passes", default=",".join(TRIED))
     asked = parser.parse_args()
     names = tuple(name for name in asked.passes.split(",") if name)
     torch.set_num_threads(1)  # else forked processes hang
     counts: Counter[str] = Counter()
-    for path in programs(asked.folders):
-        answer = verdict(path, names)
+    for place in cases.find(asked.folders):
+        answer = verdict(place.path, names)
         counts[answer.partition(":")[0]] += 1
         if answer != "same":
-            print(f"{path.stem}: {answer}", flush=True)
+            print(f"{place.path.stem}: {answer}", flush=True)
     print(", ".join(f"{number} {word}" for word, number in counts.most_common()))
     return int(any(word.isupper() for name in counts for word in name.split()[:1]))
 

@@ -18,14 +18,12 @@ import zipfile
 from email.message import Message
 from pathlib import Path
 
+from ember import output
+from ember.errors import SdkError
+from ember.release import cyclonedx
+from ember.release.cyclonedx import Component
+
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "sdk"))
-
-from ember import output  # noqa: E402
-from ember.errors import SdkError  # noqa: E402
-from ember.release import cyclonedx  # noqa: E402
-from ember.release.cyclonedx import Component  # noqa: E402
-
 LOCK = ROOT / "tools" / "requirements.lock"
 PINNED = re.compile(r"^([\w.-]+)==([^\s;\\]+)(.*?)(?=^\S|\Z)", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"[\w.-]+")

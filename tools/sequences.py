@@ -64,10 +64,9 @@ def case_of(name: str, folder: Path = FOLDER) -> Case:
 
 def add(case: Case, folder: Path = FOLDER) -> Path:
     """Write the program and its data, and the runs into the table."""
-    entry: dict[str, Any] = {}
     given = {"rtol": case.rtol, "atol": case.atol}
     defaults = {"rtol": cases.RTOL, "atol": cases.ATOL}
-    entry.update({key: x for key, x in given.items() if x != defaults[key]})
+    entry: dict[str, Any] = {k: x for k, x in given.items() if x != defaults[k]}
     data = _data_names(case)
     if data:
         entry["data"] = list(data)
@@ -96,10 +95,8 @@ def save(name: str, folder: Path, source: Path = FOLDER) -> Path:
 
 def save_program(case: Case, folder: Path = FOLDER) -> Path:
     """A whole program as a bundle, or where that cannot say it all, in the table."""
-    if case.data:
-        return add(case, folder)
     try:
-        return case_tables.save(case, folder)
+        return add(case, folder) if case.data else case_tables.save(case, folder)
     except ValueError:
         return add(case, folder)
 

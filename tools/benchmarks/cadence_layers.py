@@ -6,14 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from benchmarks.hvx_layers import (
-    Calls,
-    Convolution,
-    Layer,
-    Linear,
-    Writer,
-    program_of,
-)
+from benchmarks.hvx_layers import Calls, Convolution, Layer, Linear, Writer
 from ember.files.tensors import DType
 from ember.program import types
 
@@ -22,13 +15,11 @@ _SCALE = 0.0021  # of sums; that of outputs is one
 
 def written(layer: Layer, last: bool) -> bytes:
     """The program: an input, the layer, its output. `last`: channels are innermost."""
+    if isinstance(layer, Convolution):
+        return chained([layer], last)
     writer = Writer()
-    if isinstance(layer, Linear):
-        args, x = _linear(writer, layer)
-        return program_of(writer, _operator("quantized_linear"), args, x)
-    x = image(writer, layer.channels, (layer.height, layer.width), last)
-    operator, args = convolution(writer, layer, x, last)
-    return program_of(writer, operator, args, x)
+    args = _linear(writer, layer)
+    return Calls(args[0], [(_operator("quantized_linear"), args)]).program(writer)
 
 
 def chained(layers: Sequence[Convolution], last: bool) -> bytes:
@@ -82,14 +73,12 @@ def _weights(writer: Writer, layer: Convolution, last: bool) -> int:
     return writer.int8(layer.filters, *inner)
 
 
-def _linear(writer: Writer, layer: Linear) -> tuple[list[int], int]:
-    x = writer.planned(DType.INT8, (layer.rows, layer.inner))
-    args = [
-        x,
+def _linear(writer: Writer, layer: Linear) -> list[int]:
+    return [
+        writer.planned(DType.INT8, (layer.rows, layer.inner)),
         writer.int8(layer.columns, layer.inner),
         writer.int32(-9999, 9999, layer.columns),
         *writer.numbers(3, 0, 1_500_000_000, -9, -5),
         writer.add(types.Null()),
         writer.planned(DType.INT8, (layer.rows, layer.columns)),
     ]
-    return args, x

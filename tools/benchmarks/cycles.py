@@ -10,16 +10,15 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from committed_cases import path_of
 
 from benchmarks import int8, models
 from benchmarks.int8 import CORES, LIMIT
-from ember.cases import inputs
-from ember.firmware import Options, build
-from ember.run import profile, run
+from ember.firmware import Options
+from ember.run import profile
 
 _NETWORKS = ("resnet8", "ds_cnn", "mobilenet_v1", "autoencoder")
 _SPEED = " --optimize speed"  # behind a network's name
@@ -73,11 +72,8 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
     fast = name.endswith(_SPEED)
     options = Options(optimize="speed") if fast else Options()
     out = folder / f"{name.replace(' ', '_')}_{core}"
-    built = build(case, CORES[core][0], options=options, out=out)
-    given = inputs.of_case(case, None)
-    method = built.methods[0]
-    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
-    measured = profile.of_run(run.run(built, laid_out, cycles=True))
+    _, log = models.executed(case, CORES[core][0], out, options, cycles=True)
+    measured = profile.of_run(log)
     return Cost(
         name=name,
         core=core,
@@ -98,17 +94,14 @@ def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
 
 def write_baseline(costs: Iterable[Cost]) -> None:
     """Replaces the rows of what was measured; others stay."""
-    rows = {(cost.name, cost.core): cost for cost in [*baseline(), *costs]}
-    kept = [asdict(replace(rows[key], layers=())) for key in sorted(rows)]
-    for row in kept:
+    after = {(cost.name, cost.core): asdict(cost) for cost in [*baseline(), *costs]}
+    rows = [after[key] for key in sorted(after)]
+    for row in rows:
         del row["layers"]
-    text = json.dumps(kept, indent=1)
-    _BASELINE.write_text(text + "\n", encoding="utf-8")
+    _BASELINE.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 def baseline() -> list[Cost]:
-    if not _BASELINE.is_file():
-        return []
     rows = json.loads(_BASELINE.read_text(encoding="utf-8"))
     return [Cost(**row) for row in rows]
 

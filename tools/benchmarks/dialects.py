@@ -8,13 +8,13 @@ a build packs it for them: after all passes, with weights in the order of their 
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+import case_tables
 import numpy as np
 
 from benchmarks import cadence_layers, hvx_layers, markdown
@@ -23,6 +23,7 @@ from ember import boards, cases, program
 from ember import model as models
 from ember.boards import Board
 from ember.errors import SdkError
+from ember.files.tensors import DType
 from ember.firmware import jobs
 from ember.firmware.pipeline import Pipeline
 from ember.run import testing
@@ -130,31 +131,21 @@ def _packed(case: Path, board: Board) -> Path:
 
 def _case(folder: Path, content: bytes) -> Path:
     """Boards must give what the host gives."""
-    folder.mkdir(parents=True)
-    (folder / cases.MODEL).write_bytes(content)
-    sizes = program.parse(content).methods[0].input_tensors[0].sizes
+    model = program.parse(content)
+    sizes = model.methods[0].input_tensors[0].sizes
     given = np.random.default_rng(_SEED).integers(-128, 128, sizes, np.int8)
-    np.save(folder / "in0.npy", given)
-    _describe(folder, [])
-    case = cases.read(cases.Found(folder.name, folder))
-    (outputs,), _ = testing.outputs(case, boards.load("host"))
-    result = outputs[0]
-    assert isinstance(result, cases.CaseTensor)
-    np.save(folder / "out0.npy", result.array)
-    _describe(folder, ["out0.npy"])
-    return folder
-
-
-def _describe(folder: Path, outputs: Sequence[str]) -> None:
-    run = {"method": "forward", "inputs": ["in0.npy"], "outputs": list(outputs)}
-    facts = {"rtol": 0, "atol": 0, "runs": [run]}
-    (folder / cases.CASE_FILE).write_text(json.dumps(facts), encoding="utf-8")
+    run = cases.Run("forward", (cases.CaseTensor(DType.INT8, given),), ())
+    case = case_tables.of_program(folder.name, model, [run], rtol=0, atol=0)
+    ((output, *_),), _ = testing.outputs(case, boards.load("host"))
+    assert isinstance(output, cases.CaseTensor)
+    whole = replace(case, runs=(replace(run, outputs=(output,)),))
+    return case_tables.folder_of(whole, folder)
 
 
 # ---- the table of the page -----------------------------------------------------------
 
 
-def section(costs: Sequence[Cost]) -> str:
+def table(costs: Sequence[Cost]) -> str:
     """A row for each layer, a column for each board."""
     names = list(dict.fromkeys(cost.board for cost in costs))
     rows: dict[str, list[str]] = {}
@@ -162,17 +153,5 @@ def section(costs: Sequence[Cost]) -> str:
         last, first = cost.ratios
         text = f"{last:.2f}" + ("" if first is None else f" / {first:.2f}")
         rows.setdefault(cost.layer, []).append(text)
-    table = markdown.table(
-        ["Layer", *(f"`{name}`" for name in names)],
-        [[layer, *texts] for layer, texts in rows.items()],
-        left=1,
-    )
-    return f"""{TITLE}
-
-Instructions of a layer (packets on Hexagon), divided by those of the same layer of
-`cortex_m`: channels innermost / channels first. `cortex_m` has no layers of the latter
-kind; a program whose only layer is of that kind turns its image and its output, a
-network those at its ends. Both sides are packed as `ember build` packs them.
-`tools/bench cadence --update` measures this table.
-
-{table}"""
+    head = ["Layer", *(f"`{name}`" for name in names)]
+    return markdown.table(head, [[layer, *rows[layer]] for layer in rows], left=1)

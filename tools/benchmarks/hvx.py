@@ -96,11 +96,7 @@ def _run(path: Path, board: str, folder: Path) -> run.RunLog:
 
 def _model(title: str, case: Path, folder: Path) -> Cost:
     """Of those exported for Cortex-M4, padding of channels is an operator."""
-    built = build(case, BOARD, out=folder / case.name)
-    given = inputs.of_case(case, None)
-    method = built.methods[0]
-    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
-    measured = profile.of_run(run.run(built, laid_out))
+    measured = profile.of_run(models.executed(case, BOARD, folder / case.name)[1])
     macs = sum(row.macs for row in measured.operators)
     return Cost(title, macs, measured.execute)
 

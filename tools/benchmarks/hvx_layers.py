@@ -150,14 +150,12 @@ class Writer:
 
 def written(layer: Layer) -> bytes:
     """The program: an input, the layer, its output."""
+    if isinstance(layer, Convolution):
+        return chained([layer])
     writer = Writer()
-    if isinstance(layer, Linear):
-        args, x = _linear(writer, layer)
-        operator = types.Operator("cortex_m::quantized_linear", "out")
-        return program_of(writer, operator, args, x)
-    x = writer.planned(DType.INT8, (1, layer.channels, layer.height, layer.width))
-    operator, args = convolution(writer, layer, x)
-    return program_of(writer, operator, args, x)
+    operator = types.Operator("cortex_m::quantized_linear", "out")
+    args = _linear(writer, layer)
+    return Calls(args[0], [(operator, args)]).program(writer)
 
 
 def chained(layers: Sequence[Convolution]) -> bytes:
@@ -188,19 +186,16 @@ class Calls:
 
     def program(self, writer: Writer) -> bytes:
         operators = tuple(dict.fromkeys(operator for operator, _ in self.calls))
+        calls = [
+            types.KernelCall(operators.index(operator), (*args, args[-1]))
+            for operator, args in self.calls
+        ]
         method = types.Method(
             name="forward",
             values=tuple(writer.values),
             inputs=(self.input,),
             outputs=(self.last,),
-            chains=(
-                types.Chain(
-                    tuple(
-                        types.KernelCall(operators.index(operator), (*args, args[-1]))
-                        for operator, args in self.calls
-                    )
-                ),
-            ),
+            chains=(types.Chain(tuple(calls)),),
             operators=operators,
             planned_sizes=(0, writer.end),
         )
@@ -208,25 +203,18 @@ class Calls:
         return program.write(types.Program(methods=(method,), constants=constants))
 
 
-def program_of(
-    writer: Writer, operator: types.Operator, args: list[int], x: int
-) -> bytes:
-    """A call, the last of whose arguments is its output."""
-    return Calls(x, [(operator, args)]).program(writer)
-
-
 def shift_of(products: int) -> int:
     """To the right, such that sums of so many products fill int8."""
     return -(products.bit_length() // 2 + 5)
 
 
-def _linear(writer: Writer, layer: Linear) -> tuple[list[int], int]:
+def _linear(writer: Writer, layer: Linear) -> list[int]:
     x = writer.planned(DType.INT8, (layer.rows, layer.inner))
     by = [
         writer.add(types.IntList(tuple(writer.numbers(item))))
         for item in (1_500_000_000, shift_of(layer.inner))
     ]
-    args = [
+    return [
         x,
         writer.int8(layer.columns, layer.inner),
         writer.int32(-9999, 9999, layer.columns),
@@ -236,7 +224,6 @@ def _linear(writer: Writer, layer: Linear) -> tuple[list[int], int]:
         *writer.numbers(127, -128),
         writer.planned(DType.INT8, (layer.rows, layer.columns)),
     ]
-    return args, x
 
 
 def convolution(

@@ -15,9 +15,8 @@ from pathlib import Path
 from committed_cases import path_of
 
 from benchmarks import models
-from ember.cases import inputs
 from ember.firmware import Options, build
-from ember.run import profile, run
+from ember.run import profile
 
 # Board of each core, and the target that its programs are exported for.
 CORES = {
@@ -73,16 +72,11 @@ def measure_small(folder: Path) -> list[Cost]:
 
 
 def _cost(case: Path, name: str, core: str, folder: Path) -> Cost:
-    built = build(case, CORES[core][0], out=folder / f"{name}_{core}")
-    given = inputs.of_case(case, None)
-    method = built.methods[0]
-    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
-    log = run.run(built, laid_out)
+    board, out = CORES[core][0], folder / f"{name}_{core}"
+    built, log = models.executed(case, board, out)
     measured = profile.of_run(log)
-    options = Options(prepared=True)
-    twin = build(
-        case, CORES[core][0], out=folder / f"{name}_{core}_prepared", options=options
-    )
+    prepared = out.with_name(f"{out.name}_prepared")
+    twin = build(case, board, out=prepared, options=Options(prepared=True))
     size, smaller = built.sizes["size"], twin.sizes["size"]
     return Cost(
         name=name,
@@ -123,12 +117,8 @@ def baseline() -> list[Cost]:
 def worse(costs: Iterable[Cost], before: Iterable[Cost]) -> list[str]:
     """A sentence for each figure that is more than 2 % above the baseline."""
     old = {(cost.name, cost.core): cost for cost in before}
-    sentences = []
-    for cost in costs:
-        known = old.get((cost.name, cost.core))
-        if known is not None:
-            sentences += _worse(cost, known)
-    return sentences
+    known = [(cost, old.get((cost.name, cost.core))) for cost in costs]
+    return [word for now, was in known if was is not None for word in _worse(now, was)]
 
 
 def _worse(now: Cost, before: Cost) -> list[str]:

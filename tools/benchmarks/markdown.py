@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures become tables of Markdown; sections replace those of a page."""
+"""Figures become tables of Markdown, which replace those of a page."""
 
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Iterable, Sequence
-
-_TITLE = re.compile(r"^## .*$", re.MULTILINE)
+from collections.abc import Iterable, Mapping, Sequence
 
 
 def number(value: float | None) -> str:
@@ -22,21 +19,13 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], left: int) -> str:
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 
 
-def merged(page: str, new: str) -> str:
-    """The page with the sections of `new` in place of its own; others stay, and what is
-    new comes last. Text before the first section is that of `new`, if it has some."""
-    before, ours = _sections(page)
-    first, theirs = _sections(new)
-    every = ours | theirs
-    return (first or before) + "\n".join(
-        text.strip("\n") + "\n" for text in every.values()
-    )
-
-
-def _sections(text: str) -> tuple[str, dict[str, str]]:
-    """What stands before the first section, and each section by its title."""
-    starts = [match.start() for match in _TITLE.finditer(text)]
-    edges = [*starts, len(text)]
-    pieces = [text[start:end] for start, end in itertools.pairwise(edges)]
-    before = text[: edges[0]]
-    return before.lstrip("\n"), {piece.partition("\n")[0]: piece for piece in pieces}
+def updated(page: str, tables: Mapping[str, str]) -> str:
+    """The page with these tables, each in place of the first that stands at or after a
+    line with such a start: its own first line, or a title."""
+    for start, text in tables.items():
+        lines = page.splitlines(keepends=True)
+        at = next(n for n, line in enumerate(lines) if line.startswith(start))
+        first = next(n for n in range(at, len(lines)) if lines[n].startswith("|"))
+        rest = itertools.dropwhile(lambda line: line.startswith("|"), lines[first:])
+        page = "".join([*lines[:first], text, *rest])
+    return page

@@ -14,7 +14,7 @@ from benchmarks.core import BOARDS
 from ember import paths
 from ember.cases import inputs
 from ember.errors import SdkError
-from ember.firmware import build
+from ember.firmware import Built, Options, build
 from ember.run import run
 
 MODELS = (
@@ -69,6 +69,22 @@ def exported(name: str) -> Path:
         if done.returncode != 0:
             raise SdkError(f"cannot export {name}: see {tool.name} -k {name}")
     return case
+
+
+def executed(
+    case: Path,
+    board: str,
+    out: Path,
+    options: Options | None = None,
+    *,
+    cycles: bool = False,
+) -> tuple[Built, run.RunLog]:
+    """A case as firmware, and its first run."""
+    built = build(case, board, options=options or Options(), out=out)
+    given = inputs.of_case(case)
+    method = built.methods[0]
+    laid_out = inputs.lay_out(method, given.given) if given else inputs.zeros(method)
+    return built, run.run(built, laid_out, cycles=cycles)
 
 
 def _cost(case: Path, core: str, folder: Path) -> ModelCost:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Estimates of cycles become their part of docs/performance.md."""
+"""Estimates of cycles become tables of docs/performance.md."""
 
 from __future__ import annotations
 
@@ -19,48 +19,13 @@ _PEER = {
     ("mobilenet_v1", "m4"): 29_600_000,
     ("autoencoder", "m4"): 711_000,
 }
-# Millions of cycles that others state for silicon: engine and board.
-_SILICON = (
-    ("X-CUBE-AI, Cortex-M4", 19.8, 5.18, 10.7, 0.63),
-    ("Plumerai, Cortex-M4", None, None, None, 0.49),
-    ("CMSIS-NN, STM32L4R5 (Cortex-M4)", 46.8, 11.98, 36.1, 1.03),
-    ("X-CUBE-AI, STM32H7A3 (Cortex-M7)", 11.4, None, None, None),
-)
-_HEAD = """
-## Cycles of int8 models
-
-Estimates ([how, and how far they are right](measuring.md#cycles-an-estimate)) with
-memories that never let the core wait, of whole programs as they are exported. *MACs a
-cycle* is of the whole execution; *limit* is what the core's multiplier does: 2 on M4
-and M7, 8 on M55. CMSIS-NN is only its kernels, by GCC 12 at -Ofast, estimated alike.
-
-"""
-_SILICON_HEAD = """
-### Published, on silicon
-
-Not measured here, and with waits of flash: what others state for these four networks,
-in millions of cycles. Boards, compilers and versions differ.
-
-"""
-_LAYERS_HEAD = """
-### Layer by layer
-
-Every layer with products, by what it takes; a layer far from the limit is what to
-improve next. Of `ember::winograd_conv2d` stand the products of the convolution, of
-which it makes 16 in 36.
-
-"""
 
 
-def section(costs: Sequence[Cost]) -> str:
-    return (
-        _HEAD
-        + _whole(costs)
-        + _SILICON_HEAD
-        + _silicon()
-        + _LAYERS_HEAD
-        + _layers(costs)
-    )
+def tables(costs: Sequence[Cost]) -> dict[str, str]:
+    return {
+        "## Cycles of int8 models": _whole(costs),
+        "### Layer by layer": _layers(costs),
+    }
 
 
 def _whole(costs: Iterable[Cost]) -> str:
@@ -75,15 +40,6 @@ def _whole(costs: Iterable[Cost]) -> str:
         peer = number(_PEER.get((cost.name, cost.core)))
         rows.append([cost.name, cost.core.upper(), *numbers, *share, peer])
     return table(head, rows, left=2)
-
-
-def _silicon() -> str:
-    head = ["", "ResNet8", "DS-CNN", "MobileNetV1 0.25", "autoencoder"]
-    rows = [
-        [engine, *("-" if cycles is None else f"{cycles}" for cycles in numbers)]
-        for engine, *numbers in _SILICON
-    ]
-    return table(head, rows, left=1)
 
 
 def _layers(costs: Iterable[Cost]) -> str:

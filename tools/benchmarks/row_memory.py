@@ -129,13 +129,8 @@ def _instructions(
 
 def updated(page: str, every: Sequence[Table], costs: Sequence[Cost]) -> str:
     """The page with these tables in place of those of the same first column."""
-    for table in every:
-        head = f"| {table.head[0]} |"
-        lines = page.splitlines(keepends=True)
-        first = next(n for n, line in enumerate(lines) if line.startswith(head))
-        end = next(n for n in range(first, len(lines)) if not lines[n].startswith("|"))
-        page = "".join([*lines[:first], _markdown(table, costs), *lines[end:]])
-    return page
+    tables = {f"| {x.head[0]} |": _markdown(x, costs) for x in every}
+    return markdown.updated(page, tables)
 
 
 def _markdown(table: Table, costs: Sequence[Cost]) -> str:

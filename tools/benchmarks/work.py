@@ -47,7 +47,9 @@ def write_others(
 ) -> None:
     """The committed programs with extreme sizes and with drawn ones, as cases; only
     those that call an operator with one of these texts in its name."""
-    committed = [call for call in _committed() if _has(call.operator, texts)]
+    committed = [
+        call for call in sizes.committed(folders()) if _has(call.operator, texts)
+    ]
     for call in sizes.distinct(committed):
         for extreme in sizes.extremes(call):
             sizes.write(folder / extreme.name, extreme)
@@ -71,10 +73,6 @@ def _has(name: str, texts: Sequence[str]) -> bool:
 def folders() -> list[Path]:
     """Those of the committed cases."""
     return [*committed_cases.programs(), *committed_cases.operators()]
-
-
-def _committed() -> list[Call]:
-    return list(sizes.committed(folders()))
 
 
 def measure(
@@ -114,11 +112,8 @@ def share(outcome: Outcome, factors: Factors) -> float:
 
 def of(outcomes: Iterable[Outcome]) -> Factors:
     """The factors, of the outcomes of one board."""
-    costs = [
-        (_cost(outcome), _called(outcome.path))
-        for outcome in outcomes
-        if outcome.instructions
-    ]
+    ran = [outcome for outcome in outcomes if outcome.instructions]
+    costs = [(_cost(outcome), _called(outcome.path)) for outcome in ran]
     costliest: Factors = {}
     # Programs of one kernel first; a program of several adds what no other calls.
     for cost, called in sorted(costs, key=lambda outcome: len(outcome[1])):
@@ -176,12 +171,8 @@ def write(measured: Mapping[str, Factors], some: bool = False) -> None:
     """Boards that were not measured keep theirs, and so do operators if some were."""
     known = factors() if _FACTORS.exists() else {}
     kept = known if some else {}
-    merged = {
-        **known,
-        **{name: {**kept.get(name, {}), **measured[name]} for name in measured},
-    }
-    merged = {name: dict(sorted(merged[name].items())) for name in merged}
-    text = json.dumps({name: merged[name] for name in sorted(merged)}, indent=1)
+    new = {name: {**kept.get(name, {}), **measured[name]} for name in measured}
+    text = json.dumps({**known, **new}, indent=1, sort_keys=True)
     _FACTORS.write_text(f"{text}\n", encoding="utf-8")
 
 

@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
+import case_tables
 import numpy as np
 import one_call
 import torch
 
 from calls import oracle, sizes
 from calls.sizes import Call
-from ember import cases, kernels, program
+from ember import cases, kernels
 from ember.cases import Case, CaseTensor
 from ember.files.tensors import Array, DType, contiguous
 from ember.program import types
@@ -62,6 +62,17 @@ BOUNDED = {  # operators whose shapes depend on numbers
     *("aten::repeat_interleave.Tensor_out", "aten::_unique2.out"),
 }
 _INDICES = ("index", "indices", "offsets", "input_pos", "pos")
+_COUNTS = (
+    "start",
+    "end",
+    "index",
+    "step",
+    "diagonal",
+    "k",
+    "n",
+    "length",
+    "correction",
+)
 _FLOATS = (DType.FLOAT32, DType.FLOAT64, DType.FLOAT16, DType.BFLOAT16)
 _WHOLE = tuple(DType(n) for n in (0, 1, 2, 3, 4, 27, 28, 29))
 _FREE = ("elementwise",)  # families whose tensors are broadcast
@@ -115,17 +126,9 @@ def answered(call: Call, natural: bool = True) -> Case:
     read = zip(method.inputs, map(_array, shaped.arrays), strict=True)
     given = [(index, oracle.array_of(computed[index])) for index in method.outputs]
     rtol, atol = oracle.tolerance(call, outputs)
-    return Case(
-        name=call.name,
-        path=Path(call.name),
-        content=program.write(shaped.program),
-        bundled=False,
-        program=shaped.program,
-        data=(),
-        runs=(cases.Run(method.name, _tensors(method, read), _tensors(method, given)),),
-        rtol=rtol,
-        atol=atol,
-    )
+    run = cases.Run(method.name, _tensors(method, read), _tensors(method, given))
+    program = shaped.program
+    return case_tables.of_program(call.name, program, [run], rtol=rtol, atol=atol)
 
 
 def _declared(call: Call, index: int, output: torch.Tensor) -> types.Tensor:
@@ -172,14 +175,12 @@ def drawn(call: Call, turn: int) -> Call | None:
     for change, chance in changes.items():
         if random.random() < chance:
             changed = sizes.changed(call, dict(change(call)))
-            if changed is None or _numbers_of(changed) > MOST_NUMBERS:
+            if changed is None:
+                return None
+            if sum(value.numel for _, value in changed.method.tensors) > MOST_NUMBERS:
                 return None
             call = changed
     return filled(call, turn)
-
-
-def _numbers_of(call: Call) -> int:
-    return sum(value.numel for _, value in call.method.tensors)
 
 
 def _named(call: Call) -> Iterator[tuple[str, str, int, types.Value]]:
@@ -301,13 +302,11 @@ def _argument(  # noqa: PLR0911 - a case each
             return types.Bool(random.random() < 0.5)
         case types.String() if name in WORDS:
             return types.String(random.choice(WORDS[name]))
-        case types.Int() | types.Double() if (
-            kind.startswith("Scalar") and "Type" not in kind
-        ):
+        case types.Int() | types.Double() if re.match("Scalar(?!Type)", kind):
             number = random.choice(SCALARS)
-            return (
-                types.Int(number) if isinstance(number, int) else types.Double(number)
-            )
+            if isinstance(number, int):
+                return types.Int(number)
+            return types.Double(number)
         case types.Double() if "scale" in name or name == "eps":
             return types.Double(value.value * 10 ** random.uniform(-1.5, 1.5))
         case types.Double():
@@ -329,24 +328,13 @@ def _integer(  # noqa: PLR0911 - a name each
     if "zero_point" in name or "offset" in name:
         return types.Int(_within(call))
     if "multiplier" in name:
-        return types.Int(
-            random.choice((0, 1, 2**31 - 1, *[random.randint(1 << 30, 2**31 - 1)] * 8))
-        )
+        many = [random.randint(1 << 30, 2**31 - 1)] * 8
+        return types.Int(random.choice((0, 1, 2**31 - 1, *many)))
     if "shift" in name:
         return types.Int(old + random.randint(-2, 2))
     if name.startswith("activation"):
         return types.Int(random.choice((-128, 127, 0, old, old)))
-    if name in (
-        "start",
-        "end",
-        "index",
-        "step",
-        "diagonal",
-        "k",
-        "n",
-        "length",
-        "correction",
-    ):
+    if name in _COUNTS:
         return types.Int(random.randint(-4, 6))
     return None
 
@@ -369,11 +357,10 @@ def filled(call: Call, turn: int = 0) -> Call:
     kept = random.random() < 0.05
     values = [call.method.values[index] for index in call.method.inputs]
     seeded = np.random.default_rng(random.getrandbits(32))
+    triples = zip(call.method.inputs, values, call.arrays, strict=True)
     arrays = [
         array if kept else _numbers(call, index, value, array, seeded, turn)
-        for index, value, array in zip(
-            call.method.inputs, values, call.arrays, strict=True
-        )
+        for index, value, array in triples
     ]
     constants = list(call.program.constants)
     for index, value in call.method.tensors:
@@ -423,9 +410,8 @@ def _floats(
     plain = seeded.normal(size=shape)
     match turn % 7:
         case 0:
-            return plain * np.exp2(
-                seeded.normal(size=shape) * (10 if edges == EDGES else 2)
-            )
+            powers = 10 if edges == EDGES else 2
+            return plain * np.exp2(seeded.normal(size=shape) * powers)
         case 1:
             return seeded.choice(np.array(edges), shape)
         case 2:  # a few edges among numbers
@@ -451,9 +437,8 @@ def _wholes(
         return new.astype(array.dtype)
     match turn % 5:
         case 0:
-            return seeded.choice(
-                np.array([ends.min, ends.max], array.dtype), array.shape
-            )
+            both = np.array([ends.min, ends.max], array.dtype)
+            return seeded.choice(both, array.shape)
         case 1:
             few = (ends.min, ends.max, 0, 1, 2, 3, 5, 7, ends.min + 1, ends.max - 1)
             return seeded.choice(np.array(few, array.dtype), array.shape)

@@ -105,9 +105,7 @@ def _results(call: Call, arguments: Arguments, natural: bool) -> Results:
     operator = overload(call.operator)
     if operator is None:
         raise UnknownError
-    outs = iter(wanted)
-    news = {name: torch.empty(0, dtype=next(outs)) for name in arguments.outs}
-    return _listed(operator(**given, **news))
+    return _listed(operator(**given, **arguments.empty_outs()))
 
 
 def _called(name: str, arguments: Arguments) -> Results:
@@ -128,9 +126,7 @@ def _called(name: str, arguments: Arguments) -> Results:
     except (TypeError, RuntimeError):
         if arguments.written:
             raise  # Of full and zeros, the output has the dtype.
-        pairs = zip(arguments.outs, arguments.out_dtypes, strict=True)
-        outs = {field: torch.empty(0, dtype=dtype) for field, dtype in pairs}
-        return _listed(variant(**arguments.given, **outs))
+        return _listed(variant(**arguments.given, **arguments.empty_outs()))
 
 
 def _functional(packet: Any, variant: str, arguments: Arguments) -> Any:
@@ -149,7 +145,8 @@ def _functional(packet: Any, variant: str, arguments: Arguments) -> Any:
 
 def _by_library(name: str, packet: Any, arguments: Arguments) -> Results:
     """Bit for bit what the dialect's C++ gives, which does not resize its outputs."""
-    meta = [_meta(value) for value in arguments.given.values()]
+    given = arguments.given.values()
+    meta = [x.to("meta") if isinstance(x, torch.Tensor) else x for x in given]
     shapes = [tuple(x.shape) for x in _listed(packet.default(*meta))]
     dtypes = arguments.out_dtypes
     outs = [torch.zeros(s, dtype=d) for s, d in zip(shapes, dtypes, strict=True)]
@@ -157,10 +154,6 @@ def _by_library(name: str, packet: Any, arguments: Arguments) -> Results:
     return _listed(
         getattr(packet, name.partition(".")[2])(*arguments.given.values(), **named)
     )
-
-
-def _meta(value: Any) -> Any:
-    return value.to("meta") if isinstance(value, torch.Tensor) else value
 
 
 def _listed(value: Any) -> Results:
@@ -211,6 +204,10 @@ class Arguments:
         for item in items:
             self.out_indices.append(item)
             self.out_dtypes.append(torch_type(self.declared(item).dtype))
+
+    def empty_outs(self) -> dict[str, torch.Tensor]:
+        pairs = zip(self.outs, self.out_dtypes, strict=False)
+        return {name: torch.empty(0, dtype=dtype) for name, dtype in pairs}
 
     def declared(self, index: int) -> types.Tensor:
         value = self.method.values[index]
@@ -349,10 +346,6 @@ def _real_weight(weight: Any, scales: Any, zeros: Any) -> torch.Tensor:
     return real
 
 
-def _mixed_mm(x: Any, weight: Any, scales: Any, zeros: Any) -> torch.Tensor:
-    return torch.mm(x, _real_weight(weight, scales, zeros))
-
-
 def _mixed_linear(
     x: Any, weight: Any, scales: Any, zeros: Any, dtype: Any = None
 ) -> torch.Tensor:
@@ -392,10 +385,6 @@ def _first(which: str) -> Callable[..., Results]:
     return extreme
 
 
-def _index_of(which: str) -> Callable[..., torch.Tensor]:
-    return lambda *given: _first(which)(*given)[1]
-
-
 def _gru(*given: Any) -> torch.Tensor:
     x, h, w_x, a, w_h, b, b_x, c, b_h = given
     linear = torch.nn.functional.linear
@@ -426,21 +415,21 @@ def _rope(x: Any, sin: Any, cos: Any, at: Any, *given: Any) -> torch.Tensor:
 
 _SPECIAL: dict[str, Callable[..., Any]] = {
     "quantized_decomposed::add.out": _quantized_add,
-    "quantized_decomposed::mixed_mm.out": _mixed_mm,
+    "quantized_decomposed::mixed_mm.out": lambda x, *w: torch.mm(x, _real_weight(*w)),
     "quantized_decomposed::mixed_linear.out": _mixed_linear,
-    "cortex_m::quantized_conv2d.out": _undilated("quantized_conv2d"),
-    "cortex_m::quantized_depthwise_conv2d.out": _undilated(
-        "quantized_depthwise_conv2d"
-    ),
+    **{
+        f"cortex_m::{name}.out": _undilated(name)
+        for name in ("quantized_conv2d", "quantized_depthwise_conv2d")
+    },
     "aten::max.dim_max": _first("max"),
     "aten::min.dim_min": _first("min"),
-    "aten::argmax.out": _index_of("max"),
-    "aten::argmin.out": _index_of("min"),
+    "aten::argmax.out": lambda *given: _first("max")(*given)[1],
+    "aten::argmin.out": lambda *given: _first("min")(*given)[1],
     "cadence::quantized_w8a32_gru.out": _gru,
     "cadence::quantized_w8a32_linear.out": _linear_w8a32,
     "cadence::quantized_rope_rotate_stacked_halves.out": _rope,
-    "cadence::idma_load.out": lambda x, *_: x.clone(),
-    "cadence::idma_store.out": lambda x, *_: x.clone(),
-    "cadence::idma_copy.out": lambda x, *_: x.clone(),
-    "cadence::idma_wait.out": lambda x, *_: x.clone(),
+    **{
+        f"cadence::idma_{what}.out": lambda x, *_: x.clone()
+        for what in ("load", "store", "copy", "wait")
+    },
 }

@@ -8,17 +8,18 @@ repeated or cut; so do inputs, unless they are drawn.
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+import case_tables
 import numpy as np
 
 from calls import graphs
-from ember import cases, program
+from ember import cases
 from ember.cases import CaseTensor
 from ember.files.tensors import Array, DType
 from ember.program import Method, Program, types
@@ -57,12 +58,8 @@ class Call:
     @property
     def sizes(self) -> list[int]:
         """The distinct sizes of its tensors, and of what its delegate makes."""
-        distinct_sizes = {
-            size for _, tensor in self.method.tensors for size in tensor.sizes
-        }
-        for delegate in self.method.delegates:
-            distinct_sizes |= graphs.sizes(delegate)
-        return sorted(distinct_sizes)
+        shapes = [set(tensor.sizes) for _, tensor in self.method.tensors]
+        return sorted(set().union(*shapes, *map(graphs.sizes, self.method.delegates)))
 
 
 def committed(folders: Sequence[Path]) -> Iterator[Call]:
@@ -104,10 +101,8 @@ def extremes(call: Call) -> Iterator[Call]:
     drawn: list[Sizes] = [dict.fromkeys(sizes, n) for n in (1, SHORT, ODD, FEW, 0)]
     drawn += [*lines, *({**dict.fromkeys(sizes, 2), size: LONG} for size in sizes)]
     drawn += [{size: new} for size in sizes for new in (LONG, 1)]
-    kept: list[tuple[Sizes, Draw | None]] = [
-        (drawn_sizes, None) for drawn_sizes in drawn
-    ]
-    kept += [(drawn_sizes, _apart) for drawn_sizes in lines]
+    kept: list[tuple[Sizes, Draw | None]] = [(each, None) for each in drawn]
+    kept += [(each, _apart) for each in lines]
     for draws in (_apart, _near, _wide, _far):
         kept += [({}, draws), (dict.fromkeys(sizes, FEW), draws)]
     seen = set()
@@ -152,12 +147,10 @@ def other(call: Call) -> Call | None:
         size: size if random.random() < kept else random.choice(SIZES)
         for size in call.sizes
     }
-    resized_call = resized(call, drawn, numbers=0.1)
-    return (
-        resized_call
-        if resized_call is None or random.random() < 0.5
-        else with_numbers(resized_call, _numbers)
-    )
+    larger = resized(call, drawn, numbers=0.1)
+    if larger is None or random.random() < 0.5:
+        return larger
+    return with_numbers(larger, _numbers)
 
 
 def with_numbers(call: Call, draw: Draw) -> Call:
@@ -177,22 +170,17 @@ def _apart(value: types.Value, array: Array | None) -> Array | None:
     return order.reshape(array.shape).astype(array.dtype)
 
 
-def _near(value: types.Value, array: Array | None) -> Array | None:
-    """Floats around one, where series have their terms."""
-    return _spread(array, 0)
-
-
-def _wide(value: types.Value, array: Array | None) -> Array | None:
-    """Floats from about 2^-8 to 2^8."""
-    return _spread(array, 8)
-
-
-def _spread(array: Array | None, powers: int) -> Array | None:
+def _spread(_: types.Value, array: Array | None, *, powers: int) -> Array | None:
+    """Floats from about 2^-powers to 2^powers."""
     if array is None or array.dtype.kind != "f":
         return array
     seeded = np.random.default_rng(random.getrandbits(32))
     scale = np.exp2(seeded.uniform(-powers, powers, array.shape))
     return (seeded.normal(size=array.shape) * scale).astype(array.dtype)
+
+
+_near = partial(_spread, powers=0)  # one, where series have their terms
+_wide = partial(_spread, powers=8)
 
 
 def _far(value: types.Value, array: Array | None) -> Array | None:
@@ -309,19 +297,14 @@ def _repeated(array: Array, count: int) -> Array:
 
 def write(folder: Path, call: Call) -> None:
     """The call as a case without expected outputs."""
-    folder.mkdir(parents=True)
-    (folder / "model.pte").write_bytes(program.write(call.program))
-    items: list[object] = []
-    dtypes = {}
-    for index, array in zip(call.method.inputs, call.arrays, strict=True):
-        value = call.method.values[index]
-        if array is None or not isinstance(value, types.Tensor):
-            items.append(getattr(value, "value", None))
-            continue
-        items.append(name := f"{index}.npy")
-        np.save(folder / name, array)
-        if value.dtype is DType.BFLOAT16:
-            dtypes[name] = "bfloat16"
-    run = {"method": call.method.name, "inputs": items, "outputs": []}
-    case = {"dtypes": dtypes, "runs": [run]}
-    (folder / "case.json").write_text(json.dumps(case), encoding="utf-8")
+    values = (call.method.values[index] for index in call.method.inputs)
+    inputs = tuple(
+        CaseTensor(value.dtype, array)
+        if array is not None and isinstance(value, types.Tensor)
+        else getattr(value, "value", None)
+        for value, array in zip(values, call.arrays, strict=True)
+    )
+    run = cases.Run(call.method.name, inputs, ())
+    case_tables.folder_of(
+        case_tables.of_program(call.name, call.program, [run]), folder
+    )

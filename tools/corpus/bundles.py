@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -17,9 +18,13 @@ from torch import nn
 from torch.export import export
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, eager_runs, lowered
+from corpus.exporting import eager_runs, lowered
 from corpus.inputs import channels_last, f32, made, whole
+from corpus.modules import Apply
 from corpus.networks import lenet, mlp
+from ember.export import cases, flows
+from ember.export.flows import Backend, Quantize
+from ember.export.source import Source
 
 
 def bundled(module: nn.Module, *samples: tuple[Any, ...]) -> Exported:
@@ -34,6 +39,20 @@ def bundled(module: nn.Module, *samples: tuple[Any, ...]) -> Exported:
     bundle = BundledProgram(manager, [MethodTestSuite("forward", tests)])
     content = serialize_from_bundled_program_to_flatbuffer(bundle)
     return Exported({"model.bpte": bytes(content)})
+
+
+def by_flow(
+    model: nn.Module,
+    samples: Sequence[tuple[Any, ...]],
+    quantize: Quantize | None = None,
+) -> Exported:
+    """The same by a flow of `ember export`, each call after the one before it: portable
+    operators, or int8 for Cortex-M."""
+    backend: Backend = "cortex_m" if quantize else "portable"
+    source = Source(Path(__file__), model.eval(), samples[0], tuple(samples))
+    lowering = flows.lower(source, backend, quantize, "cortex-m55", samples)
+    outputs = lowering.outputs([lowering.prepare(sample) for sample in samples])
+    return Exported({"model.bpte": cases.bundled(lowering, samples, outputs)})
 
 
 def bundle(

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -12,8 +13,9 @@ from torch import Tensor, nn
 from torch._higher_order_ops.scan import scan
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, exported_module
-from corpus.inputs import made, values
+from corpus.exporting import exported_module
+from corpus.inputs import f32, made, values
+from corpus.modules import Apply, Net
 
 POSITIVE = values(1.0, 2.0, 3.0)
 NEGATIVE = values(-1.0, -2.0, -3.0)
@@ -57,18 +59,10 @@ def cond_pass_through(x: Tensor) -> Tensor:
     return torch.cond(x.sum() > 0, lambda x: x.clone(), lambda x: -x, (x,)) + x
 
 
-class CondClosed(nn.Module):
+def cond_closed(m: Any, x: Tensor) -> Tensor:
     """The branches close over a parameter and over a value computed before."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.layer = nn.Linear(3, 3)
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = x * 0.5
-        return torch.cond(
-            x.sum() > 0, lambda x: self.layer(x) + y, lambda x: x - y, (x,)
-        )
+    y = x * 0.5
+    return torch.cond(x.sum() > 0, lambda x: m.layer(x) + y, lambda x: x - y, (x,))
 
 
 def map_rows(xs: Tensor, y: Tensor) -> Tensor:
@@ -101,37 +95,30 @@ def scan_pair(xs: Tensor, start: Tensor) -> tuple[Tensor, Tensor]:
     return level + trend, ys
 
 
-class ScanCell(nn.Module):
+def scan_cell(m: Any, xs: Tensor) -> Tensor:
     """A recurrent cell with weights, scanned over time."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.inner = nn.Linear(4, 4)
-        self.outer = nn.Linear(3, 4)
+    def step(h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
+        h = torch.tanh(m.outer(x) + m.inner(h))
+        return h, h.clone()
 
-    def forward(self, xs: Tensor) -> Tensor:
-        def step(h: Tensor, x: Tensor) -> tuple[Tensor, Tensor]:
-            h = torch.tanh(self.outer(x) + self.inner(h))
-            return h, h.clone()
-
-        return scan(step, torch.zeros(1, 4), xs)[1]
+    return scan(step, torch.zeros(1, 4), xs)[1]
 
 
 def flow(
-    name: str, factory: Callable[[], nn.Module] | Callable[..., Any], *samples: Any
+    name: str,
+    function: Callable[..., Any],
+    *samples: Any,
+    **layers: Callable[[], nn.Module],
 ) -> Case:
     """A case named special_<name>, with one run per sample."""
 
     def build() -> Exported:
-        is_module = isinstance(factory, type) and issubclass(factory, nn.Module)
-        module = factory() if is_module else Apply(factory)
+        parts = {part: make() for part, make in layers.items()}
+        module = Net(function, **parts) if parts else Apply(function)
         return exported_module(module, *(made(sample) for sample in samples))
 
     return Case(f"special_{name}", build)
-
-
-def rows(*shape: int) -> Callable[[], Tensor]:
-    return lambda: torch.randn(shape)
 
 
 SIGNS = ((POSITIVE,), (NEGATIVE,), (LARGE,), (POSITIVE,))
@@ -142,17 +129,23 @@ CASES = [
     flow("cond_two", cond_two, *SIGNS),
     flow("cond_two_outputs", cond_two_outputs, *SIGNS),
     flow("cond_pass_through", cond_pass_through, *SIGNS),
-    flow("cond_closed", CondClosed, *SIGNS),
+    flow("cond_closed", cond_closed, *SIGNS, layer=partial(nn.Linear, 3, 3)),
     flow(
         "cond_flag",
         cond_flag,
         (lambda: torch.tensor(True), POSITIVE),
         (lambda: torch.tensor(False), POSITIVE),
     ),
-    flow("map", map_rows, (rows(4, 3), rows(3)), (rows(4, 3), rows(3))),
-    flow("map_consumed", map_consumed, (rows(3, 2, 4), rows(4, 2))),
-    flow("map_cond", map_cond, (rows(5, 3),), (rows(5, 3),)),
-    flow("scan", scan_sum, (rows(5, 3),), (rows(5, 3),)),
-    flow("scan_pair", scan_pair, (rows(6, 2), rows(2))),
-    flow("scan_cell", ScanCell, (rows(5, 1, 3),)),
+    flow("map", map_rows, (f32(4, 3), f32(3)), (f32(4, 3), f32(3))),
+    flow("map_consumed", map_consumed, (f32(3, 2, 4), f32(4, 2))),
+    flow("map_cond", map_cond, (f32(5, 3),), (f32(5, 3),)),
+    flow("scan", scan_sum, (f32(5, 3),), (f32(5, 3),)),
+    flow("scan_pair", scan_pair, (f32(6, 2), f32(2))),
+    flow(
+        "scan_cell",
+        scan_cell,
+        (f32(5, 1, 3),),
+        inner=partial(nn.Linear, 4, 4),
+        outer=partial(nn.Linear, 3, 4),
+    ),
 ]

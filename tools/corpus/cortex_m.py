@@ -21,51 +21,41 @@ from corpus import networks
 from corpus.case import Case, Exported, Run
 from corpus.exporting import program_files
 from corpus.inputs import Recipe, channels_last, f32, made
+from corpus.modules import Net
 from ember.export.cortex_m import lowered, quantised
 
 TARGETS = ("m55", "m4", "m0")
 COMMITTED = ("m55", "m4")  # of the small networks
 
 
-class LstmCell(nn.Module):
-    """An LSTM written out over a few steps: linears, sums and activations."""
-
-    def __init__(self, inputs: int, hidden: int) -> None:
-        super().__init__()
-        self.new = nn.ModuleList(nn.Linear(inputs, hidden) for _ in range(4))
-        self.old = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(4))
-        self.head = nn.Linear(hidden, 4)
-
-    def forward(
-        self, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor
-    ) -> torch.Tensor:
-        for step in range(x.shape[1]):
-            gates = [
-                n(x[:, step]) + o(h) for n, o in zip(self.new, self.old, strict=True)
-            ]
-            taken, kept, given = (torch.sigmoid(gate) for gate in gates[:3])
-            c = kept * c + taken * torch.tanh(gates[3])
-            h = given * torch.tanh(c)
-        return self.head(h)
+def cell(function: Callable[..., Any], gates: int, inputs: int, hidden: int) -> Net:
+    """A recurrent cell written out over a few steps: for each gate a linear layer of
+    what is new, and one of what was before."""
+    return Net(
+        function,
+        new=nn.ModuleList(nn.Linear(inputs, hidden) for _ in range(gates)),
+        old=nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(gates)),
+        head=nn.Linear(hidden, 4),
+    )
 
 
-class GruCell(nn.Module):
-    """A GRU written out over a few steps."""
+def lstm(m: Any, x: torch.Tensor, h: torch.Tensor, c: torch.Tensor) -> torch.Tensor:
+    for step in range(x.shape[1]):
+        gates = [n(x[:, step]) + o(h) for n, o in zip(m.new, m.old, strict=True)]
+        taken, kept, given = (torch.sigmoid(gate) for gate in gates[:3])
+        c = kept * c + taken * torch.tanh(gates[3])
+        h = given * torch.tanh(c)
+    return m.head(h)
 
-    def __init__(self, inputs: int, hidden: int) -> None:
-        super().__init__()
-        self.new = nn.ModuleList(nn.Linear(inputs, hidden) for _ in range(3))
-        self.old = nn.ModuleList(nn.Linear(hidden, hidden) for _ in range(3))
-        self.head = nn.Linear(hidden, 4)
 
-    def forward(self, x: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
-        for step in range(x.shape[1]):
-            now = [layer(x[:, step]) for layer in self.new]
-            past = [layer(h) for layer in self.old]
-            kept = torch.sigmoid(now[0] + past[0])
-            fresh = torch.tanh(now[1] + torch.sigmoid(now[2] + past[2]) * past[1])
-            h = fresh + kept * (h - fresh)
-        return self.head(h)
+def gru(m: Any, x: torch.Tensor, h: torch.Tensor) -> torch.Tensor:
+    for step in range(x.shape[1]):
+        now = [layer(x[:, step]) for layer in m.new]
+        past = [layer(h) for layer in m.old]
+        kept = torch.sigmoid(now[0] + past[0])
+        fresh = torch.tanh(now[1] + torch.sigmoid(now[2] + past[2]) * past[1])
+        h = fresh + kept * (h - fresh)
+    return m.head(h)
 
 
 def transposed(inputs: int, outputs: int) -> nn.Module:
@@ -77,54 +67,48 @@ def smoothed(inputs: int, outputs: int) -> nn.Module:
     return nn.Sequential(larger, nn.Conv2d(inputs, outputs, 1))
 
 
-class UNet(nn.Module):
+def u_net(inputs: int, *widths: int, smooth: bool = False) -> nn.Module:
     """Down and up again, joined with what was on the way: by transposed convolutions,
     or by pixels that are mixed (`smooth`)."""
+    pairs = list(itertools.pairwise(widths))
+    turned = smoothed if smooth else transposed
 
-    def __init__(self, inputs: int, *widths: int, smooth: bool = False) -> None:
-        super().__init__()
-        pairs = list(itertools.pairwise(widths))
-        turned = smoothed if smooth else transposed
-        self.down = nn.ModuleList(map(twice, (inputs, *widths), widths))
-        self.turn = nn.ModuleList(turned(deep, flat) for flat, deep in reversed(pairs))
-        self.up = nn.ModuleList(twice(2 * flat, flat) for flat, _ in reversed(pairs))
-        self.head = nn.Conv2d(widths[0], 1, 1)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
+    def forward(m: Any, x: torch.Tensor) -> torch.Tensor:
         passed = []
-        for number, layer in enumerate(self.down):
+        for number, layer in enumerate(m.down):
             x = layer(nn.functional.max_pool2d(x, 2) if number else x)
             passed.append(x)
         x = passed.pop()
-        for turn, layer in zip(self.turn, self.up, strict=True):
+        for turn, layer in zip(m.turn, m.up, strict=True):
             x = layer(torch.cat([turn(x), passed.pop()], 1))
-        return torch.sigmoid(self.head(x))
+        return torch.sigmoid(m.head(x))
+
+    return Net(
+        forward,
+        down=nn.ModuleList(map(twice, (inputs, *widths), widths)),
+        turn=nn.ModuleList(turned(deep, flat) for flat, deep in reversed(pairs)),
+        up=nn.ModuleList(twice(2 * flat, flat) for flat, _ in reversed(pairs)),
+        head=nn.Conv2d(widths[0], 1, 1),
+    )
 
 
-class Branches(nn.Module):
+def branches(inputs: int, narrow: int, outputs: int) -> nn.Module:
     """The block of Inception: kernels of several sizes side by side."""
-
-    def __init__(self, inputs: int, narrow: int, outputs: int) -> None:
-        super().__init__()
-        self.parts = nn.ModuleList(
+    parts = [
+        activated(nn.Conv2d(inputs, outputs, 1)),
+        *(
             [
-                nn.Sequential(*activated(nn.Conv2d(inputs, outputs, 1))),
-                nn.Sequential(
-                    *activated(nn.Conv2d(inputs, narrow, 1)),
-                    *activated(nn.Conv2d(narrow, outputs, 3, padding=1)),
-                ),
-                nn.Sequential(
-                    *activated(nn.Conv2d(inputs, narrow, 1)),
-                    *activated(nn.Conv2d(narrow, outputs, 5, padding=2)),
-                ),
-                nn.Sequential(
-                    nn.MaxPool2d(3, 1, 1), *activated(nn.Conv2d(inputs, outputs, 1))
-                ),
+                *activated(nn.Conv2d(inputs, narrow, 1)),
+                *activated(nn.Conv2d(narrow, outputs, size, padding=size // 2)),
             ]
-        )
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.cat([part(x) for part in self.parts], 1)
+            for size in (3, 5)
+        ),
+        [nn.MaxPool2d(3, 1, 1), *activated(nn.Conv2d(inputs, outputs, 1))],
+    ]
+    return Net(
+        lambda m, x: torch.cat([part(x) for part in m.parts], 1),
+        parts=nn.ModuleList(nn.Sequential(*part) for part in parts),
+    )
 
 
 def inception(first: int, *outputs: int) -> nn.Module:
@@ -136,45 +120,36 @@ def inception(first: int, *outputs: int) -> nn.Module:
     ]
     channels = [first, *(4 * each for each in outputs)]
     blocks = [
-        Branches(inputs, each // 2, each)
+        branches(inputs, each // 2, each)
         for inputs, each in zip(channels, outputs, strict=False)
     ]
-    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels[-1], 10)]
-    return nn.Sequential(*stem, *blocks, *head)
+    return nn.Sequential(*stem, *blocks, *networks.pooled(channels[-1], 10))
 
 
 def twice(inputs: int, outputs: int) -> nn.Module:
     """Two convolutions, with batch norm and ReLU."""
-    pairs = ((inputs, outputs), (outputs, outputs))
-    layers = [
-        (nn.Conv2d(*pair, 3, padding=1), nn.BatchNorm2d(outputs)) for pair in pairs
-    ]
-    return nn.Sequential(*(part for pair in layers for part in (*pair, nn.ReLU())))
+    first = networks.normed(nn.Conv2d(inputs, outputs, 3, padding=1))
+    second = networks.normed(nn.Conv2d(outputs, outputs, 3, padding=1))
+    return nn.Sequential(*first, *second)
 
 
-class Inverted(nn.Module):
+def inverted(inputs: int, outputs: int, stride: int, widen: int = 4) -> nn.Module:
     """The block of MobileNetV2: widen, filter each channel, narrow, add."""
-
-    def __init__(self, inputs: int, outputs: int, stride: int, widen: int) -> None:
-        super().__init__()
-        wide = inputs * widen
-        self.body = nn.Sequential(
-            *(activated(nn.Conv2d(inputs, wide, 1, bias=False)) if widen > 1 else []),
-            *activated(nn.Conv2d(wide, wide, 3, stride, 1, groups=wide, bias=False)),
-            nn.Conv2d(wide, outputs, 1, bias=False),
-            nn.BatchNorm2d(outputs),
-        )
-        self.added = stride == 1 and inputs == outputs
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = self.body(x)
-        return x + y if self.added else y
+    wide = inputs * widen
+    body = [
+        *(activated(nn.Conv2d(inputs, wide, 1, bias=False)) if widen > 1 else []),
+        *activated(nn.Conv2d(wide, wide, 3, stride, 1, groups=wide, bias=False)),
+        nn.Conv2d(wide, outputs, 1, bias=False),
+        nn.BatchNorm2d(outputs),
+    ]
+    is_added = stride == 1 and inputs == outputs
+    return Net(
+        (lambda m, x: x + m.body(x)) if is_added else (lambda m, x: m.body(x)),
+        body=nn.Sequential(*body),
+    )
 
 
-def activated(convolution: nn.Conv2d) -> list[nn.Module]:
-    """A convolution with batch norm and ReLU6."""
-    return [convolution, nn.BatchNorm2d(convolution.out_channels), nn.ReLU6()]
-
+activated = partial(networks.normed, activation=nn.ReLU6)
 
 # Widening, output channels at width 1, repeats and first stride of each stage.
 STAGES = (
@@ -201,11 +176,10 @@ def mobilenet_v2(
     for widen, outputs, repeats, stride in stages:
         for repeat in range(repeats):
             step = stride if repeat == 0 else 1
-            parts.append(Inverted(channels, scaled(outputs), step, widen))
+            parts.append(inverted(channels, scaled(outputs), step, widen))
             channels = scaled(outputs)
     parts += activated(nn.Conv2d(channels, 4 * channels, 1, bias=False))
-    head = [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(4 * channels, classes)]
-    return nn.Sequential(*parts, *head)
+    return nn.Sequential(*parts, *networks.pooled(4 * channels, classes))
 
 
 def exported(
@@ -238,47 +212,41 @@ def network(
         return exported(model, samples[:4], samples[3:], target)
 
     targets = COMMITTED if name.endswith("_small") else TARGETS
-    return [
-        Case(
-            f"int8_{name}_{target}",
-            partial(build, target),
-            committed=targets == COMMITTED,
-        )
-        for target in targets
-    ]
+    small = targets == COMMITTED
+    return [Case(f"int8_{name}_{t}", partial(build, t), small) for t in targets]
+
+
+def photo(*shape: int) -> Recipe:
+    return channels_last(f32(*shape))
 
 
 CASES = [
-    *network(
-        "resnet8_small", lambda: networks.resnet8(4), channels_last(f32(1, 3, 16, 16))
-    ),
-    *network(
-        "ds_cnn_small", lambda: networks.ds_cnn(8, 2), channels_last(f32(1, 1, 49, 10))
-    ),
+    *network("resnet8_small", lambda: networks.resnet8(4), photo(1, 3, 16, 16)),
+    *network("ds_cnn_small", lambda: networks.ds_cnn(8, 2), photo(1, 1, 49, 10)),
     *network(
         "mobilenet_small",
         lambda: mobilenet_v2(stages=STAGES[:3]),
-        channels_last(f32(1, 3, 32, 32)),
+        photo(1, 3, 32, 32),
     ),
     *network("autoencoder_small", lambda: networks.autoencoder(32, 12, 4), f32(1, 32)),
-    *network("lstm_small", lambda: LstmCell(6, 8), f32(1, 3, 6), f32(1, 8), f32(1, 8)),
-    *network("gru_small", lambda: GruCell(6, 8), f32(1, 3, 6), f32(1, 8)),
-    *network("unet_small", lambda: UNet(1, 4, 6, 8), channels_last(f32(1, 1, 8, 12))),
     *network(
-        "unet_smooth_small",
-        lambda: UNet(1, 4, 6, smooth=True),
-        channels_last(f32(1, 1, 8, 12)),
+        "lstm_small", partial(cell, lstm, 4, 6, 8), f32(1, 3, 6), f32(1, 8), f32(1, 8)
     ),
+    *network("gru_small", partial(cell, gru, 3, 6, 8), f32(1, 3, 6), f32(1, 8)),
+    *network("unet_small", lambda: u_net(1, 4, 6, 8), photo(1, 1, 8, 12)),
     *network(
-        "inception_small", lambda: inception(8, 8), channels_last(f32(1, 3, 21, 22))
+        "unet_smooth_small", lambda: u_net(1, 4, 6, smooth=True), photo(1, 1, 8, 12)
     ),
-    networks.network("unet_64", lambda: UNet(3, 8, 16, 32), f32(1, 3, 64, 64)),
-    *network("resnet8", networks.resnet8, channels_last(f32(1, 3, 32, 32))),
-    *network("ds_cnn", networks.ds_cnn, channels_last(f32(1, 1, 49, 10))),
-    *network("mobilenet_v1", networks.mobilenet_v1, channels_last(f32(1, 3, 96, 96))),
+    *network("inception_small", lambda: inception(8, 8), photo(1, 3, 21, 22)),
+    networks.network("unet_64", lambda: u_net(3, 8, 16, 32), f32(1, 3, 64, 64)),
+    *network("resnet8", networks.resnet8, photo(1, 3, 32, 32)),
+    *network("ds_cnn", networks.ds_cnn, photo(1, 1, 49, 10)),
+    *network("mobilenet_v1", networks.mobilenet_v1, photo(1, 3, 96, 96)),
     *network("autoencoder", networks.autoencoder, f32(1, 640)),
-    *network("mobilenet_v2", mobilenet_v2, channels_last(f32(1, 3, 64, 64))),
-    *network("lstm", lambda: LstmCell(16, 32), f32(1, 8, 16), f32(1, 32), f32(1, 32)),
-    *network("lstm_torch", lambda: networks.Recurrent(nn.LSTM, 16, 32), f32(1, 8, 16)),
-    *network("gru", lambda: GruCell(16, 32), f32(1, 8, 16), f32(1, 32)),
+    *network("mobilenet_v2", mobilenet_v2, photo(1, 3, 64, 64)),
+    *network(
+        "lstm", partial(cell, lstm, 4, 16, 32), f32(1, 8, 16), f32(1, 32), f32(1, 32)
+    ),
+    *network("lstm_torch", lambda: networks.recurrent(nn.LSTM, 16, 32), f32(1, 8, 16)),
+    *network("gru", partial(cell, gru, 3, 16, 32), f32(1, 8, 16), f32(1, 32)),
 ]

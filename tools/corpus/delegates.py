@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import torch
@@ -14,26 +15,12 @@ from torch.export import export
 from corpus.case import Case, Exported
 from corpus.example_backend import ExamplePartitioner
 from corpus.exporting import eager_runs, program_files
+from corpus.modules import Apply, Net
 
 
-class Affine(nn.Module):
+def affine(m: Any, x: Tensor) -> Tensor:
     """Delegated: x * w, + b and y + x. Not delegated: tanh."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("weight", torch.randn(2, 3))
-        self.register_buffer("bias", torch.tensor([0.5]))
-
-    def forward(self, x: Tensor) -> Tensor:
-        y = torch.tanh(x * self.weight + self.bias)
-        return y + x
-
-
-class WholeAdd(nn.Module):
-    """Nothing but one delegated addition."""
-
-    def forward(self, x: Tensor, y: Tensor) -> Tensor:
-        return x + y
+    return torch.tanh(x * m.weight + m.bias) + x
 
 
 def delegated(
@@ -47,12 +34,17 @@ def delegated(
     return Exported(program_files(manager), eager_runs(module, samples))
 
 
+def affine_delegated(*constants: str, **options: Any) -> Exported:
+    module = Net(affine, weight=torch.randn(2, 3), bias=torch.tensor([0.5]))
+    return delegated(module, 1, *constants, **options)
+
+
 CASES = [
-    Case("special_delegate", lambda: delegated(Affine(), 1)),
+    Case("special_delegate", affine_delegated),
     Case(
         "special_delegate_inline",
-        lambda: delegated(Affine(), 1, extract_delegate_segments=False),
+        partial(affine_delegated, extract_delegate_segments=False),
     ),
-    Case("special_delegate_named_data", lambda: delegated(Affine(), 1, "named")),
-    Case("special_delegate_only", lambda: delegated(WholeAdd(), 2)),
+    Case("special_delegate_named_data", partial(affine_delegated, "named")),
+    Case("special_delegate_only", lambda: delegated(Apply(torch.add), 2)),
 ]

@@ -11,22 +11,13 @@ from torch import Tensor, nn
 from torch.export import Dim
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, exported_module
+from corpus.exporting import exported_module
 from corpus.inputs import bools, f32, made, whole
+from corpus.modules import Apply
 from corpus.networks import Encoder, mlp
 
 BATCH = Dim("batch", min=1, max=8)
 STEPS = Dim("steps", min=2, max=12)
-
-
-def flat_rows(x: Tensor) -> Tensor:
-    """sym_size feeds a view."""
-    return torch.relu(x.permute(0, 2, 1)).reshape(x.shape[0] * x.shape[2], -1) + 1
-
-
-def view_pair(x: Tensor) -> Tensor:
-    """A dynamic view that vanishes into et_view."""
-    return (x + 1).view(x.shape[0] * 2, 3) * 2
 
 
 def half(x: Tensor) -> Tensor:
@@ -35,20 +26,10 @@ def half(x: Tensor) -> Tensor:
     return x[:n] - x[n : 2 * n]
 
 
-def last_rows(x: Tensor, y: Tensor) -> Tensor:
-    """A slice as long as another tensor."""
-    return x[: y.shape[0]] + y
-
-
 def running(x: Tensor) -> Tensor:
     """Shapes made from sizes: arange, full, expand."""
     n = x.shape[1]
     return x * torch.arange(n) + torch.full((n,), 0.5)
-
-
-def sizes(x: Tensor) -> tuple[Tensor, int, int]:
-    """Integers among the outputs."""
-    return x * 2, x.shape[0], x.shape[0] * 3
 
 
 def causal(x: Tensor) -> Tensor:
@@ -59,20 +40,10 @@ def causal(x: Tensor) -> Tensor:
     return torch.softmax(scores, -1) @ x
 
 
-def scaled(x: Tensor, n: int, flag: bool, factor: float) -> Tensor:
-    """Scalar inputs; the exporter fixes them to the example's values."""
-    return x * n * factor if flag else x
-
-
 def optional(x: Tensor, y: Tensor | None, z: Tensor | None) -> Tensor:
     """Optional inputs, one of them absent."""
     total = x if y is None else x + y
     return total if z is None else total * z
-
-
-def mixed_outputs(x: Tensor) -> tuple[Any, ...]:
-    """Constants among the outputs."""
-    return x + 1, 3, None, 0.5, True
 
 
 def first_items(x: Tensor, n: Tensor) -> Tensor:
@@ -81,11 +52,6 @@ def first_items(x: Tensor, n: Tensor) -> Tensor:
     torch._check(count >= 1)
     torch._check(count <= 6)
     return x[:count] * 2
-
-
-def nonzero_rows(x: Tensor) -> Tensor:
-    """A number of rows that depends on data."""
-    return (x > 0).nonzero()
 
 
 def ranked(x: Tensor) -> tuple[Tensor, ...]:
@@ -112,11 +78,7 @@ def thinned(x: Tensor) -> tuple[Tensor, ...]:
 
 
 def changing(
-    name: str,
-    factory: Callable[[], nn.Module],
-    dynamic: Any,
-    *samples: tuple[Any, ...],
-    committed: bool = True,
+    name: str, factory: Callable[[], nn.Module], dynamic: Any, *samples: tuple[Any, ...]
 ) -> Case:
     """A case named special_<name>, with one run per sample."""
 
@@ -124,7 +86,7 @@ def changing(
         inputs = [made(sample) for sample in samples]
         return exported_module(factory(), *inputs, dynamic=dynamic)
 
-    return Case(f"special_{name}", build, committed)
+    return Case(f"special_{name}", build)
 
 
 def function(name: str, body: Callable[..., Any], dynamic: Any, *samples: Any) -> Case:
@@ -138,7 +100,7 @@ def batches(*sizes: int, rest: tuple[int, ...]) -> list[tuple[Any, ...]]:
     return [(f32(size, *rest),) for size in sizes]
 
 
-N = {0: BATCH}
+N, LENGTHS = {0: BATCH}, (5, 12, 2)
 CASES = [
     changing(
         "dynamic_batch", lambda: mlp(6, 5, 3), (N,), *batches(4, 8, 1, 4, rest=(6,))
@@ -155,8 +117,20 @@ CASES = [
         ({1: STEPS},),
         *[(f32(1, n, 8),) for n in (5, 12, 2, 5)],
     ),
-    function("dynamic_reshape", flat_rows, [N], *batches(4, 8, 1, 4, rest=(3, 2))),
-    function("dynamic_view", view_pair, [N], *batches(4, 8, 1, 4, rest=(6,))),
+    function(  # sym_size feeds a view
+        "dynamic_reshape",
+        lambda x: (
+            torch.relu(x.permute(0, 2, 1)).reshape(x.shape[0] * x.shape[2], -1) + 1
+        ),
+        [N],
+        *batches(4, 8, 1, 4, rest=(3, 2)),
+    ),
+    function(  # a dynamic view that vanishes into et_view
+        "dynamic_view",
+        lambda x: (x + 1).view(x.shape[0] * 2, 3) * 2,
+        [N],
+        *batches(4, 8, 1, 4, rest=(6,)),
+    ),
     function(
         "dynamic_slice",
         half,
@@ -165,27 +139,29 @@ CASES = [
     ),
     function(
         "dynamic_two_sizes",
-        last_rows,
+        lambda x, y: x[: y.shape[0]] + y,  # a slice as long as another tensor
         [{0: Dim("long", min=8, max=16)}, N],
         *[(f32(a, 2), f32(b, 2)) for a, b in ((10, 4), (16, 8), (8, 2), (10, 4))],
     ),
+    function("dynamic_arange", running, [{1: STEPS}], *[(f32(2, n),) for n in LENGTHS]),
     function(
-        "dynamic_arange",
-        running,
-        [{1: STEPS}],
-        *[(f32(2, n),) for n in (5, 12, 2)],
+        "dynamic_causal", causal, [{1: STEPS}], *[(f32(1, n, 4),) for n in LENGTHS]
     ),
     function(
-        "dynamic_causal", causal, [{1: STEPS}], *[(f32(1, n, 4),) for n in (5, 12, 2)]
+        "dynamic_sizes_out",
+        lambda x: (x * 2, x.shape[0], x.shape[0] * 3),
+        [N],
+        *batches(4, 8, 1, rest=(3,)),
     ),
-    function("dynamic_sizes_out", sizes, [N], *batches(4, 8, 1, rest=(3,))),
     function(
         "item_slice",
         first_items,
         None,
         *[(f32(6, 2), lambda n=n: torch.tensor(n)) for n in (3, 6, 1, 3)],
     ),
-    function("nonzero", nonzero_rows, None, *[(f32(3, 4),) for _ in range(3)]),
+    function(
+        "nonzero", lambda x: (x > 0).nonzero(), None, *[(f32(3, 4),) for _ in range(3)]
+    ),
     function(
         "dynamic_sort",
         ranked,
@@ -206,7 +182,14 @@ CASES = [
         [N],
         *batches(2, 8, 1, rest=(1, 4, 4, 4)),
     ),
-    function("scalar_inputs", scaled, None, (f32(3), 3, True, 0.5)),
+    function(  # the exporter fixes scalars to the example's values
+        "scalar_inputs",
+        lambda x, n, flag, factor: x * n * factor if flag else x,
+        None,
+        (f32(3), 3, True, 0.5),
+    ),
     function("optional_input", optional, None, (f32(3), None, f32(3))),
-    function("mixed_outputs", mixed_outputs, None, (f32(2, 2),)),
+    function(
+        "mixed_outputs", lambda x: (x + 1, 3, None, 0.5, True), None, (f32(2, 2),)
+    ),
 ]

@@ -73,13 +73,9 @@ class EmberExampleBackend(BackendDetails):
         key = f"example_{call.name}" if named else ""
         if named:
             store.add_named_data(key, constant, alignment=16)
+        kind, count = operator if constant else ADD_INPUTS, call.meta["val"].numel()
         return PreprocessResult(
-            processed_bytes=blob(
-                operator if constant else ADD_INPUTS,
-                call.meta["val"].numel(),
-                constant,
-                key,
-            ),
+            processed_bytes=blob(kind, count, constant, key),
             debug_handle_map={},
             data_store_output=store.get_named_data_store_output(),
         )
@@ -94,12 +90,9 @@ def _only_call(program: ExportedProgram) -> torch.fx.Node:
 
 def _constant(program: ExportedProgram, node: torch.fx.Node) -> bytes:
     """Return the bytes of a constant argument, b"" for an input."""
-    if is_buffer(program, node):
-        tensor = get_buffer(program, node)
-    elif is_param(program, node):
-        tensor = get_param(program, node)
-    else:
+    if not is_buffer(program, node) and not is_param(program, node):
         return b""
+    tensor = (get_buffer if is_buffer(program, node) else get_param)(program, node)
     return tensor.detach().contiguous().numpy().tobytes()
 
 

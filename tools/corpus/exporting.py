@@ -20,17 +20,7 @@ from torch.utils import _pytree as pytree
 
 from corpus.case import Case, Exported, Run
 from corpus.inputs import made
-
-
-class Apply(torch.nn.Module):
-    """A module that is one function."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__()
-        self.function = function
-
-    def forward(self, *inputs: Any) -> Any:
-        return self.function(*inputs)
+from corpus.modules import Apply
 
 
 def eager_runs(

@@ -13,6 +13,7 @@ from torch import nn
 from corpus.case import Case, Exported
 from corpus.exporting import exported_module
 from corpus.inputs import f32, made, positive
+from corpus.modules import Net
 
 
 def settled(module: nn.Module) -> nn.Module:
@@ -50,49 +51,48 @@ def lenet(channels: int = 6) -> nn.Module:
     )
 
 
-class ResidualBlock(nn.Module):
+def normed(layer: nn.Conv2d, activation: type[nn.Module] = nn.ReLU) -> list[nn.Module]:
+    """A convolution with batch norm and an activation."""
+    return [layer, nn.BatchNorm2d(layer.out_channels), activation()]
+
+
+def residual_block(inputs: int, outputs: int, stride: int) -> nn.Module:
     """Two 3x3 convolutions and a shortcut, a strided 1x1 one where shapes change."""
+    body = [
+        *normed(nn.Conv2d(inputs, outputs, 3, stride, 1)),
+        nn.Conv2d(outputs, outputs, 3, 1, 1),
+        nn.BatchNorm2d(outputs),
+    ]
+    same = inputs == outputs and stride == 1
+    shortcut = nn.Identity() if same else nn.Conv2d(inputs, outputs, 1, stride)
+    return Net(
+        lambda m, x: torch.relu(m.body(x) + m.shortcut(x)),
+        body=nn.Sequential(*body),
+        shortcut=shortcut,
+    )
 
-    def __init__(self, inputs: int, outputs: int, stride: int) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(inputs, outputs, 3, stride, 1),
-            nn.BatchNorm2d(outputs),
-            nn.ReLU(),
-            nn.Conv2d(outputs, outputs, 3, 1, 1),
-            nn.BatchNorm2d(outputs),
-        )
-        same = inputs == outputs and stride == 1
-        self.shortcut = nn.Identity() if same else nn.Conv2d(inputs, outputs, 1, stride)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.relu(self.body(x) + self.shortcut(x))
+def pooled(channels: int, classes: int) -> list[nn.Module]:
+    """The mean of an image, and a classifier."""
+    return [nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes)]
 
 
 def resnet8(width: int = 16) -> nn.Module:
     """The image classifier of MLPerf Tiny on (3, 32, 32) images."""
     return nn.Sequential(
-        nn.Conv2d(3, width, 3, padding=1),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
-        ResidualBlock(width, width, 1),
-        ResidualBlock(width, 2 * width, 2),
-        ResidualBlock(2 * width, 4 * width, 2),
-        nn.AdaptiveAvgPool2d(1),
-        nn.Flatten(),
-        nn.Linear(4 * width, 10),
+        *normed(nn.Conv2d(3, width, 3, padding=1)),
+        residual_block(width, width, 1),
+        residual_block(width, 2 * width, 2),
+        residual_block(2 * width, 4 * width, 2),
+        *pooled(4 * width, 10),
     )
 
 
 def separable(inputs: int, outputs: int, stride: int = 1) -> list[nn.Module]:
     """A depthwise 3x3 and a pointwise convolution, each with batch norm and ReLU."""
     return [
-        nn.Conv2d(inputs, inputs, 3, stride, 1, groups=inputs, bias=False),
-        nn.BatchNorm2d(inputs),
-        nn.ReLU(),
-        nn.Conv2d(inputs, outputs, 1, bias=False),
-        nn.BatchNorm2d(outputs),
-        nn.ReLU(),
+        *normed(nn.Conv2d(inputs, inputs, 3, stride, 1, groups=inputs, bias=False)),
+        *normed(nn.Conv2d(inputs, outputs, 1, bias=False)),
     ]
 
 
@@ -100,9 +100,7 @@ def ds_cnn(width: int = 64, blocks: int = 4) -> nn.Module:
     """The keyword spotter of MLPerf Tiny on (1, 49, 10) features."""
     body = [part for _ in range(blocks) for part in separable(width, width)]
     return nn.Sequential(
-        nn.Conv2d(1, width, (10, 4), (2, 2), (5, 1), bias=False),
-        nn.BatchNorm2d(width),
-        nn.ReLU(),
+        *normed(nn.Conv2d(1, width, (10, 4), (2, 2), (5, 1), bias=False)),
         nn.Dropout(0.2),
         *body,
         nn.Dropout(0.4),
@@ -123,17 +121,11 @@ MOBILENET_BLOCKS = (
 def mobilenet_v1(width: float = 0.25, classes: int = 2) -> nn.Module:
     """The visual wake words model of MLPerf Tiny on (3, 96, 96) images."""
     channels = int(32 * width)
-    parts: list[nn.Module] = [
-        nn.Conv2d(3, channels, 3, 2, 1, bias=False),
-        nn.BatchNorm2d(channels),
-        nn.ReLU(),
-    ]
+    parts = normed(nn.Conv2d(3, channels, 3, 2, 1, bias=False))
     for outputs, stride in MOBILENET_BLOCKS:
         parts += separable(channels, int(outputs * width), stride)
         channels = int(outputs * width)
-    return nn.Sequential(
-        *parts, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(channels, classes)
-    )
+    return nn.Sequential(*parts, *pooled(channels, classes))
 
 
 def autoencoder(size: int = 640, hidden: int = 128, code: int = 8) -> nn.Module:
@@ -172,17 +164,13 @@ class Encoder(nn.Module):
         return x + self.feed(self.norm2(x))
 
 
-class Recurrent(nn.Module):
+def recurrent(cell: type[nn.RNNBase], inputs: int, hidden: int) -> nn.Module:
     """An LSTM or a GRU over a sequence and a linear head on its last step."""
-
-    def __init__(self, cell: type[nn.RNNBase], inputs: int, hidden: int) -> None:
-        super().__init__()
-        self.cell = cell(inputs, hidden, batch_first=True)
-        self.head = nn.Linear(hidden, 4)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y, _ = self.cell(x)
-        return self.head(y[:, -1])
+    return Net(
+        lambda m, x: m.head(m.cell(x)[0][:, -1]),
+        cell=cell(inputs, hidden, batch_first=True),
+        head=nn.Linear(hidden, 4),
+    )
 
 
 def torch_encoder(width: int, heads: int) -> nn.Module:
@@ -220,8 +208,8 @@ CASES = [
     small("autoencoder_small", lambda: autoencoder(32, 12, 4), f32(1, 32)),
     small("encoder_small", lambda: Encoder(16, 2), f32(1, 6, 16)),
     small("torch_encoder_small", lambda: torch_encoder(16, 2), f32(1, 5, 16)),
-    small("lstm_small", lambda: Recurrent(nn.LSTM, 6, 8), f32(1, 4, 6)),
-    small("gru_small", lambda: Recurrent(nn.GRU, 6, 8), f32(1, 4, 6)),
+    small("lstm_small", lambda: recurrent(nn.LSTM, 6, 8), f32(1, 4, 6)),
+    small("gru_small", lambda: recurrent(nn.GRU, 6, 8), f32(1, 4, 6)),
     network("mlp", lambda: mlp(784, 128, 10), positive(1, 784)),
     network("mlp_folded", lambda: mlp(784, 128, 10), positive(1, 784), fold=True),
     network("lenet", lenet, positive(1, 1, 28, 28)),
@@ -231,7 +219,7 @@ CASES = [
     network("autoencoder", autoencoder, f32(1, 640)),
     network("encoder", lambda: Encoder(64, 4), f32(1, 32, 64)),
     network("torch_encoder", lambda: torch_encoder(64, 4), f32(2, 16, 64)),
-    network("lstm", lambda: Recurrent(nn.LSTM, 16, 32), f32(1, 8, 16)),
-    network("lstm_100", lambda: Recurrent(nn.LSTM, 16, 32), f32(1, 100, 16)),
-    network("gru", lambda: Recurrent(nn.GRU, 16, 32), f32(1, 8, 16)),
+    network("lstm", lambda: recurrent(nn.LSTM, 16, 32), f32(1, 8, 16)),
+    network("lstm_100", lambda: recurrent(nn.LSTM, 16, 32), f32(1, 100, 16)),
+    network("gru", lambda: recurrent(nn.GRU, 16, 32), f32(1, 8, 16)),
 ]

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import executorch.kernels.quantized  # noqa: F401 - registers the out variants
@@ -15,14 +16,16 @@ from torch import Tensor, nn
 from torch.ao.quantization.fx import _decomposed  # noqa: F401 - registers operators
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, exported_module, layer, op
+from corpus.exporting import exported_module, layer, op
 from corpus.inputs import bools, channels_last, f32, made, positive, real, values, whole
+from corpus.modules import Apply
 
 A, Q = torch.ops.aten, torch.ops.quantized_decomposed
 S8, S16, S32, S64, U8 = torch.int8, torch.int16, torch.int32, torch.int64, torch.uint8
 F16, BF16, F64 = torch.float16, torch.bfloat16, torch.float64
 # Operators that are not in the core set: the exporter's check would refuse them.
 LOOSE = EdgeCompileConfig(_check_ir_validity=False)
+ANY: dict[str, Any] = {"edge": LOOSE}
 ROUGH = {"rtol": 1e-2, "atol": 1e-2}
 
 # ---- element by element --------------------------------------------------------------
@@ -103,6 +106,7 @@ def conv2d(name: str, channels: int, outputs: int, kernel: int, **options: Any) 
     )
 
 
+words = partial(whole, low=0, high=11)
 Q2 = f32(1, 2, 4, 6)
 KEYS = f32(1, 2, 5, 6)
 LAYERS = [
@@ -113,12 +117,7 @@ LAYERS = [
     op("max_pool1d", lambda x: F.max_pool1d(x, 3, 2, 1), f32(1, 3, 11)),
     op("avg_pool1d", lambda x: F.avg_pool1d(x, 3, 2), f32(1, 3, 11)),
     op("adaptive_avg_pool1d", lambda x: F.adaptive_avg_pool1d(x, 4), f32(1, 3, 10)),
-    op(
-        "adaptive_max_pool1d",
-        lambda x: F.adaptive_max_pool1d(x, 3),
-        f32(2, 7),
-        edge=LOOSE,
-    ),
+    op("adaptive_max_pool1d", lambda x: F.adaptive_max_pool1d(x, 3), f32(2, 7), **ANY),
     layer("layer_norm", lambda: nn.LayerNorm(7), f32(2, 3, 7)),
     layer("instance_norm", lambda: nn.InstanceNorm2d(3, affine=True), f32(2, 3, 4, 4)),
     layer("rms_norm", lambda: nn.RMSNorm(6), f32(2, 3, 6)),
@@ -134,32 +133,26 @@ LAYERS = [
     op("dot", torch.dot, f32(6), f32(6)),
     op(
         "addmm",
-        lambda b, x, y: torch.addmm(b, x, y, beta=0.5, alpha=2),
-        *(f32(3, 4), f32(3, 5), f32(5, 4)),
+        partial(torch.addmm, beta=0.5, alpha=2),
+        f32(3, 4),
+        f32(3, 5),
+        f32(5, 4),
     ),
     op("baddbmm", torch.baddbmm, f32(2, 3, 4), f32(2, 3, 5), f32(2, 5, 4)),
-    op(
-        "einsum",
-        lambda x, y: torch.einsum("bij,bkj->bik", x, y),
-        *(f32(2, 3, 4), f32(2, 5, 4)),
-    ),
+    op("einsum", partial(torch.einsum, "bij,bkj->bik"), f32(2, 3, 4), f32(2, 5, 4)),
     op("attention", F.scaled_dot_product_attention, Q2, KEYS, KEYS),
     op(
         "attention_causal",
         lambda q: F.scaled_dot_product_attention(q, q, q, is_causal=True),
         Q2,
     ),
-    layer("embedding", lambda: nn.Embedding(11, 5), whole(2, 3, low=0, high=11)),
-    layer(
-        "embedding_s32",
-        lambda: nn.Embedding(11, 5),
-        whole(4, low=0, high=11, dtype=S32),
-    ),
+    layer("embedding", partial(nn.Embedding, 11, 5), words(2, 3)),
+    layer("embedding_s32", partial(nn.Embedding, 11, 5), words(4, dtype=S32)),
 ]
 
 # ---- movement ------------------------------------------------------------------------
 
-PHOTO = channels_last(f32(2, 3, 4, 5))
+PHOTO, IMAGE = channels_last(f32(2, 3, 4, 5)), f32(1, 3, 4, 5)
 MOVEMENT = [
     op("view", lambda x: x.view(6, 4) + 1, f32(2, 3, 4)),
     op("reshape_permuted", lambda x: x.permute(2, 0, 1).reshape(4, 6), f32(2, 3, 4)),
@@ -172,11 +165,7 @@ MOVEMENT = [
     op("triu", lambda x: x.triu(-1), f32(2, 4, 4)),
     op("alias_identity", lambda x: x, f32(2, 3)),
     op("mean_channels_last", lambda x: x.mean((2, 3)), PHOTO),
-    op(
-        "cat_channels_last",
-        lambda x: torch.cat([x, x], 1),
-        channels_last(f32(1, 3, 4, 5)),
-    ),
+    op("cat_channels_last", lambda x: torch.cat([x, x], 1), channels_last(IMAGE)),
     op("cat", lambda x, y: torch.cat([x, y], 1), f32(2, 3), f32(2, 2)),
     op("cat_empty", lambda x, y: torch.cat([x, y]), f32(0), f32(3)),
     op("stack", lambda x, y: torch.stack([x, y], 1), f32(2, 3), f32(2, 3)),

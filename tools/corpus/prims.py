@@ -13,19 +13,7 @@ import torch
 from corpus.case import Case, Exported, Run
 from ember import program
 from ember.files.tensors import DType
-from ember.program import (
-    Allocation,
-    Bool,
-    Chain,
-    Double,
-    Int,
-    KernelCall,
-    Method,
-    Operator,
-    Program,
-    Tensor,
-    Value,
-)
+from ember.program import types
 
 ROUND = (2.5, 3.5, -2.5, -0.5, 7.0, -7.75, 1e15)
 BIG = 2**62
@@ -67,22 +55,21 @@ class Maker:
     """A method whose calls take inputs only."""
 
     def __init__(self) -> None:
-        self.values: list[Value] = []
+        self.values: list[Any] = []
         self.inputs: list[int] = []
-        self.outputs: list[int] = []
-        self.calls: list[KernelCall] = []
-        self.operators: list[Operator] = []
+        self.calls: list[tuple[types.Operator, tuple[int, ...]]] = []
         self.planned = 0
 
     def value(self, value: Any) -> int:
-        kinds: dict[type, Any] = {bool: Bool, int: Int, float: Double}
+        kinds: dict[type, Any] = {bool: types.Bool, int: types.Int, float: types.Double}
         kind = kinds.get(type(value))
         self.values.append(kind(value) if kind else value)
         return len(self.values) - 1
 
-    def tensor(self, dtype: DType, sizes: Sequence[int]) -> int:
-        place = Allocation(1, self.planned)
-        tensor = Tensor(dtype, tuple(sizes), tuple(range(len(sizes))), allocation=place)
+    def tensor(self, dtype: DType, sizes: tuple[int, ...]) -> int:
+        place = types.Allocation(1, self.planned)
+        order = tuple(range(len(sizes)))
+        tensor = types.Tensor(dtype, sizes, order, allocation=place)
         self.planned += -(-tensor.nbytes // 16) * 16
         return self.value(tensor)
 
@@ -92,26 +79,21 @@ class Maker:
 
     def call(self, name: str, *args: int) -> None:
         base, _, overload = name.partition(".")
-        operator = Operator(base, overload)
-        if operator not in self.operators:
-            self.operators.append(operator)
-        self.calls.append(KernelCall(self.operators.index(operator), args))
-        self.outputs.append(args[-1])
+        self.calls.append((types.Operator(base, overload), args))
 
     def exported(self, inputs: Sequence[object], outputs: Sequence[object]) -> Exported:
-        method = Method(
+        operators = list(dict.fromkeys(operator for operator, _ in self.calls))
+        calls = [types.KernelCall(operators.index(op), args) for op, args in self.calls]
+        method = types.Method(
             name="forward",
             values=tuple(self.values),
             inputs=tuple(self.inputs),
-            outputs=tuple(self.outputs),
-            chains=(Chain(tuple(self.calls), (), ()),),
-            operators=tuple(self.operators),
-            delegates=(),
+            outputs=tuple(args[-1] for _, args in self.calls),
+            chains=(types.Chain(tuple(calls)),),
+            operators=tuple(operators),
             planned_sizes=(0, self.planned),
-            planned_devices=(),
-            containers=None,
         )
-        content = program.write(Program(methods=(method,)))
+        content = program.write(types.Program(methods=(method,)))
         runs = [Run("forward", list(inputs), list(outputs))]
         return Exported({"model.pte": content}, runs, rtol=0.0, atol=0.0)
 

@@ -9,46 +9,33 @@ import torch
 from torch import nn
 
 from corpus.case import Case, Exported
+from corpus.modules import Net
+from corpus.networks import mlp
 from corpus.operators import quantized_module
 
 
-class SmallCnn(nn.Module):
+def small_cnn() -> nn.Module:
     """Convolutions, a residual addition and a classifier."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Conv2d(2, 6, 3, padding=1)
-        self.deep = nn.Conv2d(6, 6, 3, padding=1, groups=6)
-        self.last = nn.Linear(6, 4)
+    def forward(m: Any, x: torch.Tensor) -> torch.Tensor:
+        y = torch.relu(m.first(x))
+        y = y + torch.relu(m.deep(y))
+        return m.last(y.mean((2, 3)))
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        y = torch.relu(self.first(x))
-        y = y + torch.relu(self.deep(y))
-        return self.last(y.mean((2, 3)))
-
-
-class SmallMlp(nn.Module):
-    """Two layers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Linear(12, 16)
-        self.last = nn.Linear(16, 5)
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.last(torch.relu(self.first(x)))
+    return Net(
+        forward,
+        first=nn.Conv2d(2, 6, 3, padding=1),
+        deep=nn.Conv2d(6, 6, 3, padding=1, groups=6),
+        last=nn.Linear(6, 4),
+    )
 
 
-class SmallText(nn.Module):
-    """An embedding and a layer."""
+def small_mlp() -> nn.Module:
+    return mlp(12, 16, 5)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.table = nn.Embedding(10, 64)
-        self.last = nn.Linear(64, 3)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.last(self.table(x))
+def small_text() -> nn.Module:
+    return nn.Sequential(nn.Embedding(10, 64), nn.Linear(64, 3))
 
 
 def pt2e(model: nn.Module, sample: tuple[Any, ...], **config: Any) -> nn.Module:
@@ -89,7 +76,7 @@ def text(bits: int, groups: int | None, symmetric: bool) -> Case:
             quantize_,
         )
 
-        model = SmallText().eval()
+        model = small_text().eval()
         mapping = MappingType.SYMMETRIC if symmetric else MappingType.ASYMMETRIC
         config = IntxWeightOnlyConfig(
             weight_dtype=getattr(torch, f"int{bits}"),
@@ -103,11 +90,11 @@ def text(bits: int, groups: int | None, symmetric: bool) -> Case:
 
 
 CASES = [
-    network("cnn_int8", SmallCnn, (1, 2, 8, 8), is_per_channel=True),
-    network("cnn_int8_tensor", SmallCnn, (1, 2, 8, 8), is_per_channel=False),
-    network("mlp_int8", SmallMlp, (3, 12), is_per_channel=True),
+    network("cnn_int8", small_cnn, (1, 2, 8, 8), is_per_channel=True),
+    network("cnn_int8_tensor", small_cnn, (1, 2, 8, 8), is_per_channel=False),
+    network("mlp_int8", small_mlp, (3, 12), is_per_channel=True),
     network(
-        "mlp_int8_dynamic", SmallMlp, (3, 12), is_per_channel=True, is_dynamic=True
+        "mlp_int8_dynamic", small_mlp, (3, 12), is_per_channel=True, is_dynamic=True
     ),
     text(8, 32, True),
     text(4, None, False),

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import torch
@@ -16,128 +17,89 @@ from torch.export import export
 
 from corpus.case import Case, Exported
 from corpus.exporting import eager_run, exported_module, lowered, program_files
+from corpus.modules import Apply, Net
+
+# ---- what is kept, and by which functions --------------------------------------------
 
 
-class Counter(nn.Module):
+def counted(m: Any, x: Tensor) -> Tensor:
     """Adds its input to a number that it keeps."""
-
-    def __init__(self, start: float) -> None:
-        super().__init__()
-        self.register_buffer("total", torch.full((2,), start))
-
-    def forward(self, x: Tensor) -> Tensor:
-        self.total.add_(x)
-        return self.total * 1.0
+    m.total.add_(x)
+    return m.total * 1.0
 
 
-class IntegerCounter(nn.Module):
-    """Counts its executions in a 0-d int64 buffer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        self.count.add_(1)
-        return x * self.count, self.count.clone()
+def counter_from(start: float) -> nn.Module:
+    return Net(counted, total=torch.full((2,), start))
 
 
-class Cache(nn.Module):
-    """Single-head attention over keys and values stored at a given position."""
-
-    def __init__(self, steps: int = 6, width: int = 4) -> None:
-        super().__init__()
-        self.mix = nn.Linear(width, 3 * width)
-        self.register_buffer("keys", torch.zeros(1, steps, width))
-        self.register_buffer("values", torch.zeros(1, steps, width))
-        self.register_buffer("steps", torch.arange(steps), persistent=False)
-
-    def forward(self, x: Tensor, position: Tensor) -> Tensor:
-        q, k, v = self.mix(x).chunk(3, dim=-1)
-        self.keys[:, position] = k
-        self.values[:, position] = v
-        scores = q @ self.keys.transpose(1, 2) / 2.0
-        hidden = (self.steps > position).reshape(1, 1, -1)
-        weights = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
-        return weights @ self.values
+def executions(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
+    """Counts them in a 0-d int64 buffer."""
+    m.count.add_(1)
+    return x * m.count, m.count.clone()
 
 
-class Delay(nn.Module):
+def attention(m: Any, x: Tensor, position: Tensor) -> Tensor:
+    """Single-head, over keys and values stored at a given position."""
+    q, k, v = m.mix(x).chunk(3, dim=-1)
+    m.keys[:, position] = k
+    m.values[:, position] = v
+    scores = q @ m.keys.transpose(1, 2) / 2.0
+    hidden = (m.steps > position).reshape(1, 1, -1)
+    weights = torch.softmax(scores.masked_fill(hidden, float("-inf")), dim=-1)
+    return weights @ m.values
+
+
+def delayed(m: Any, x: Tensor) -> Tensor:
     """Gives back its input of three executions ago."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("line", torch.zeros(3, 2))
-
-    def forward(self, x: Tensor) -> Tensor:
-        oldest = self.line[0].clone()
-        self.line.copy_(torch.cat([self.line[1:], x.unsqueeze(0)]))
-        return oldest
+    oldest = m.line[0].clone()
+    m.line.copy_(torch.cat([m.line[1:], x.unsqueeze(0)]))
+    return oldest
 
 
-class Bump(nn.Module):
+def bumped(x: Tensor) -> Tensor:
     """Changes its input in place."""
-
-    def forward(self, x: Tensor) -> Tensor:
-        x.add_(1.0)
-        return x * 2
+    x.add_(1.0)
+    return x * 2
 
 
-class Method(nn.Module):
-    """One method of a module, as a module that can be exported."""
-
-    def __init__(self, owner: nn.Module, name: str) -> None:
-        super().__init__()
-        self.owner = owner
-        self.name = name
-
-    def forward(self, *inputs: Any) -> Any:
-        return getattr(self.owner, self.name)(*inputs)
+def put(m: Any, x: Tensor) -> Tensor:
+    m.state.copy_(x)
+    return x + 0.0
 
 
-class Register(nn.Module):
-    """Two methods around one buffer."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("state", torch.zeros(3))
-
-    def put(self, x: Tensor) -> Tensor:
-        self.state.copy_(x)
-        return x + 0.0
-
-    def accumulate(self, x: Tensor) -> Tensor:
-        self.state.add_(x)
-        return self.state * 1.0
+def accumulate(m: Any, x: Tensor) -> Tensor:
+    m.state.add_(x)
+    return m.state * 1.0
 
 
-class Pair(nn.Module):
-    """Two methods without state that share a layer."""
+def encode(m: Any, x: Tensor) -> Tensor:
+    return torch.tanh(m.first(x))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Linear(5, 4)
-        self.second = nn.Linear(4, 5)
 
-    def encode(self, x: Tensor) -> Tensor:
-        return torch.tanh(self.first(x))
+def decode(m: Any, x: Tensor) -> Tensor:
+    return m.second(x)
 
-    def decode(self, x: Tensor) -> Tensor:
-        return self.second(x)
+
+# ---- programs ------------------------------------------------------------------------
 
 
 def methods(
-    owner: nn.Module,
-    calls: Sequence[tuple[str, tuple[Any, ...]]],
+    parts: dict[str, Any],
+    calls: Sequence[tuple[Callable[..., Any], tuple[Any, ...]]],
     config: ExecutorchBackendConfig | None = None,
 ) -> Exported:
-    """Export every method that `calls` names and run the calls in order."""
+    """Export every function of `calls` as a method of a module with `parts`, and run
+    the calls in order."""
+    owner = Net(encode, **parts)
     copied = copy.deepcopy(owner)
-    runs = [eager_run(name, getattr(copied, name), inputs) for name, inputs in calls]
+    runs = [eager_run(f.__name__, partial(f, copied), inputs) for f, inputs in calls]
     examples = dict(reversed(calls))
     programs = {
-        name: export(Method(copy.deepcopy(owner), name), examples[name])
-        for name in sorted(examples)
+        function.__name__: export(
+            Net(lambda m, x, of=function: of(m.owner, x), owner=copy.deepcopy(owner)),
+            examples[function],
+        )
+        for function in sorted(examples, key=lambda function: function.__name__)
     }
     return Exported(program_files(lowered(programs, config)), runs)
 
@@ -145,25 +107,33 @@ def methods(
 def counter(start: float, *passes: Any, **options: Any) -> Exported:
     config = ExecutorchBackendConfig(passes=list(passes), **options)
     inputs = [(torch.tensor([float(i), -0.5]),) for i in range(1, 5)]
-    return exported_module(Counter(start), *inputs, config=config)
+    return exported_module(counter_from(start), *inputs, config=config)
 
 
-def cache() -> Exported:
-    inputs = [(torch.randn(1, 1, 4), torch.tensor([i])) for i in range(6)]
-    return exported_module(Cache(), *inputs)
+def cache(steps: int = 6, width: int = 4) -> Exported:
+    inputs = [(torch.randn(1, 1, width), torch.tensor([i])) for i in range(steps)]
+    module = Net(
+        attention,
+        mix=nn.Linear(width, 3 * width),
+        keys=torch.zeros(1, steps, width),
+        values=torch.zeros(1, steps, width),
+        steps=torch.arange(steps),
+    )
+    return exported_module(module, *inputs)
 
 
 def integer_counter() -> Exported:
-    return exported_module(IntegerCounter(), *[(torch.ones(2),)] * 3)
+    module = Net(executions, count=torch.zeros((), dtype=torch.int64))
+    return exported_module(module, *[(torch.ones(2),)] * 3)
 
 
 def delay() -> Exported:
     inputs = [(torch.tensor([i, 10.0 * i]),) for i in range(1, 7)]
-    return exported_module(Delay(), *inputs)
+    return exported_module(Net(delayed, line=torch.zeros(3, 2)), *inputs)
 
 
 def input_mutation() -> Exported:
-    exported = exported_module(Bump(), (torch.randn(3),))
+    exported = exported_module(Apply(bumped), (torch.randn(3),))
     run = exported.runs[0]
     changed = eager_run("forward", lambda x: (x + 1.0, (x + 1.0) * 2), (run.inputs[0],))
     return Exported(exported.files, [changed])
@@ -171,11 +141,10 @@ def input_mutation() -> Exported:
 
 def two_methods() -> Exported:
     calls = [
-        ("encode", (torch.randn(2, 5),)),
-        ("decode", (torch.randn(2, 4),)),
-        ("encode", (torch.randn(2, 5),)),
+        (function, (torch.randn(2, size),))
+        for function, size in ((encode, 5), (decode, 4), (encode, 5))
     ]
-    return methods(Pair(), calls)
+    return methods({"first": nn.Linear(5, 4), "second": nn.Linear(4, 5)}, calls)
 
 
 def shared_buffers() -> Exported:
@@ -183,9 +152,9 @@ def shared_buffers() -> Exported:
     config = ExecutorchBackendConfig(
         memory_planning_pass=planning, emit_mutable_buffer_names=True
     )
-    names = ("accumulate", "put", "accumulate", "accumulate", "put", "accumulate")
-    calls = [(name, (torch.randn(3),)) for name in names]
-    return methods(Register(), calls, config)
+    order = (accumulate, put, accumulate, accumulate, put, accumulate)
+    calls = [(function, (torch.randn(3),)) for function in order]
+    return methods({"state": torch.zeros(3)}, calls, config)
 
 
 CASES = [
@@ -194,10 +163,7 @@ CASES = [
         "special_counter_initial",
         lambda: counter(3.0, InitializedMutableBufferPass(["total"])),
     ),
-    Case(
-        "special_counter_named",
-        lambda: counter(0.0, emit_mutable_buffer_names=True),
-    ),
+    Case("special_counter_named", lambda: counter(0.0, emit_mutable_buffer_names=True)),
     Case("special_counter_integer", integer_counter),
     Case("special_kv_cache", cache),
     Case("special_delay_line", delay),

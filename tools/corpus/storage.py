@@ -17,10 +17,11 @@ from torch import Tensor, nn
 from torch.export import export
 
 from corpus.case import Case, Exported
-from corpus.exporting import Apply, eager_runs, exported_module, lowered, program_files
+from corpus.exporting import eager_runs, exported_module, lowered, program_files
 from corpus.inputs import channels_last, f32, made, whole
+from corpus.modules import Apply, Net
 from corpus.networks import mlp
-from corpus.state import Counter
+from corpus.state import counter_from
 
 
 class Banks(MemoryPlanningPass):
@@ -84,44 +85,42 @@ def banked() -> Exported:
 
     sizes = banks.Bank("fast", 64, 7), banks.Bank("slow", 4096, 3)
     planning = banks.banked_memory_planning_pass(banks.TargetMemoryMap(sizes))
-    module = nn.Sequential(nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 2), Counter(3.0))
+    module = nn.Sequential(
+        nn.Linear(6, 9), nn.Tanh(), nn.Linear(9, 2), counter_from(3.0)
+    )
     config = ExecutorchBackendConfig(
         memory_planning_pass=planning, passes=[InitializedMutableBufferPass(["total"])]
     )
     return exported_module(module, *[(torch.randn(6),)] * 3, config=config)
 
 
-class Constants(nn.Module):
+def with_constants() -> nn.Module:
     """Constants of many dtypes, 0-d, empty, equal and unused ones."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.register_buffer("offset", torch.tensor([1, -2, 3], dtype=torch.int32))
-        self.register_buffer("scale", torch.tensor(0.5))
-        self.register_buffer("again", torch.tensor(0.5))
-        self.register_buffer("table", torch.arange(256, dtype=torch.uint8))
-        self.register_buffer("mask", torch.tensor([True, False, True]))
-        self.register_buffer("none", torch.zeros(0, 3))
-        self.register_buffer("unused", torch.full((5,), 9.0))
+    def forward(m: Any, x: Tensor) -> tuple[Tensor, ...]:
+        y = torch.where(m.mask, x * m.scale, x - m.again)
+        return y + m.offset, m.table[:3], torch.cat([m.none, y])
 
-    def forward(self, x: Tensor) -> tuple[Tensor, ...]:
-        y = torch.where(self.mask, x * self.scale, x - self.again)
-        return y + self.offset, self.table[:3], torch.cat([self.none, y])
+    return Net(
+        forward,
+        offset=torch.tensor([1, -2, 3], dtype=torch.int32),
+        scale=torch.tensor(0.5),
+        again=torch.tensor(0.5),
+        table=torch.arange(256, dtype=torch.uint8),
+        mask=torch.tensor([True, False, True]),
+        none=torch.zeros(0, 3),
+        unused=torch.full((5,), 9.0),
+    )
 
 
-class Image(nn.Module):
+def image_network() -> nn.Module:
     """A channels_last network with a dim order change at its end."""
+    body = nn.Sequential(nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(3, 4, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2)
-        )
-        self.head = nn.Conv2d(4, 2, 1)
+    def forward(m: Any, x: Tensor) -> Tensor:
+        return m.head(m.body(x)).contiguous(memory_format=torch.contiguous_format)
 
-    def forward(self, x: Tensor) -> Tensor:
-        y = self.head(self.body(x))
-        return y.contiguous(memory_format=torch.contiguous_format)
+    return Net(forward, body=body, head=nn.Conv2d(4, 2, 1))
 
 
 def stored(
@@ -137,12 +136,17 @@ def stored(
     return Case(f"special_{name}", build)
 
 
-def planned(
-    name: str, factory: Callable[[], nn.Module], *recipes: Any, **options: Any
+def computed(
+    name: str, function: Callable[..., Any], *recipes: Any, **options: Any
 ) -> Case:
-    """The same with options of the memory planning pass."""
+    """The same of a function."""
+    return stored(name, lambda: Apply(function), *recipes, **options)
+
+
+def planned(name: str, **options: Any) -> Case:
+    """A perceptron with options of the memory planning pass."""
     planning = MemoryPlanningPass(**options)
-    return stored(name, factory, *recipes, memory_planning_pass=planning)
+    return stored(name, small_mlp, ROW, memory_planning_pass=planning)
 
 
 def by_layer(node: torch.fx.Node) -> str:
@@ -154,7 +158,7 @@ def external_with_state() -> Exported:
     config = ExecutorchBackendConfig(
         external_constants=True, passes=[InitializedMutableBufferPass(["total"])]
     )
-    module = nn.Sequential(nn.Linear(3, 2), Counter(3.0))
+    module = nn.Sequential(nn.Linear(3, 2), counter_from(3.0))
     counted = exported_module(module, *[(torch.randn(3),)] * 3, config=config)
     again = replace(counted.runs[0], reset=True)
     return replace(counted, runs=[*counted.runs, again])
@@ -175,24 +179,16 @@ def small_mlp() -> nn.Module:
     return mlp(6, 5, 3)
 
 
-def add_one() -> nn.Module:
-    return Apply(lambda x: x + x)
-
-
 ROW = f32(1, 6)
 CASES = [
-    stored("no_header", add_one, f32(3)),
-    stored("no_arguments", lambda: Apply(lambda: torch.full((3,), 2.5))),
-    stored("scalar_tensor", lambda: Apply(torch.exp), f32()),
-    stored("empty_tensor", lambda: Apply(lambda x: (x + 1, x.sum())), f32(0, 3)),
-    stored("input_is_output", lambda: Apply(lambda x: (x, x + 1)), f32(3)),
-    stored("same_output_twice", lambda: Apply(lambda x: (x * 2,) * 2), f32(3)),
-    stored(
-        "constant_output",
-        lambda: Apply(lambda x: (x + 1, torch.tensor([1.0, 2.0]))),
-        f32(2),
-    ),
-    stored("constants", Constants, f32(2, 3)),
+    computed("no_header", lambda x: x + x, f32(3)),
+    computed("no_arguments", lambda: torch.full((3,), 2.5)),
+    computed("scalar_tensor", torch.exp, f32()),
+    computed("empty_tensor", lambda x: (x + 1, x.sum()), f32(0, 3)),
+    computed("input_is_output", lambda x: (x, x + 1), f32(3)),
+    computed("same_output_twice", lambda x: (x * 2,) * 2, f32(3)),
+    computed("constant_output", lambda x: (x + 1, torch.tensor([1.0, 2.0])), f32(2)),
+    stored("constants", with_constants, f32(2, 3)),
     stored("ptd", small_mlp, ROW, external_constants=True),
     stored("ptd_two_files", small_mlp, ROW, external_constants=by_layer),
     Case("special_ptd_state", external_with_state),
@@ -204,9 +200,9 @@ CASES = [
     stored("two_memories", small_mlp, ROW, memory_planning_pass=Banks(2)),
     stored("three_memories", small_mlp, ROW, memory_planning_pass=Banks(3)),
     Case("special_sparse_memories", banked),
-    stored(
+    computed(
         "inside_chain",
-        lambda: Apply(parts),
+        parts,
         f32(4, 8),
         memory_planning_pass=Inside(
             ("cat", 0, "cat", 1, 128),
@@ -215,39 +211,31 @@ CASES = [
             ("sigmoid", 0, "cat", 1, 0),
         ),
     ),
-    stored(
+    computed(
         "inside_written",
-        lambda: Apply(replaced),
+        replaced,
         f32(4, 8),
         memory_planning_pass=Inside(
             ("slice_scatter", 0, "tanh", 0, 0), ("add", 0, "slice_scatter", 0, 32)
         ),
     ),
-    planned("inputs_unplanned", small_mlp, ROW, alloc_graph_input=False),
-    planned("outputs_unplanned", small_mlp, ROW, alloc_graph_output=False),
-    planned(
-        "io_unplanned",
-        small_mlp,
-        ROW,
-        alloc_graph_input=False,
-        alloc_graph_output=False,
-    ),
+    planned("inputs_unplanned", alloc_graph_input=False),
+    planned("outputs_unplanned", alloc_graph_output=False),
+    planned("io_unplanned", alloc_graph_input=False, alloc_graph_output=False),
     planned(
         "planned_naive",
-        small_mlp,
-        ROW,
         memory_planning_algo=MemoryPlanningAlgorithmSuite(algo_list=[naive]),
     ),
-    planned("planned_alignment_64", small_mlp, ROW, alignment=64),
+    planned("planned_alignment_64", alignment=64),
     stored(
         "channels_last",
-        lambda: Image().to(memory_format=torch.channels_last),
+        lambda: image_network().to(memory_format=torch.channels_last),
         channels_last(f32(1, 3, 6, 8)),
     ),
-    stored("channels_last_input", Image, channels_last(f32(1, 3, 6, 8))),
-    stored(
+    stored("channels_last_input", image_network, channels_last(f32(1, 3, 6, 8))),
+    computed(
         "many_dtypes",
-        lambda: Apply(lambda a, b, c: (a + 1, b.to(torch.int32), c == 0, a > 0)),
+        lambda a, b, c: (a + 1, b.to(torch.int32), c == 0, a > 0),
         whole(3, dtype=torch.int16),
         whole(3, low=0, high=9, dtype=torch.uint8),
         whole(4, low=0, high=2, dtype=torch.int8),

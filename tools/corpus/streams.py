@@ -3,59 +3,42 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from corpus.bundles import by_flow
 from corpus.case import Case, Exported
-from ember.export import cases, flows
-from ember.export.flows import Backend, Quantize
-from ember.export.source import Source
+from corpus.modules import Net
+from ember.export.flows import Quantize
 
 
-class Cell(nn.Module):
+def remembering(m: Any, x: Tensor) -> tuple[Tensor, Tensor]:
     """A recurrent layer that starts at a quarter, and counts its calls from three."""
-
-    hidden: Tensor
-
-    def __init__(self, inputs: int, width: int) -> None:
-        super().__init__()
-        self.mix = nn.Linear(inputs + width, width)
-        self.register_buffer("hidden", torch.full((1, width), 0.25))
-        self.register_buffer("calls", torch.tensor(3))
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        self.hidden = torch.tanh(self.mix(torch.cat([x, self.hidden], dim=1)))
-        self.calls.add_(1)
-        return self.hidden, self.calls.clone()
+    m.hidden = torch.tanh(m.mix(torch.cat([x, m.hidden], dim=1)))
+    m.calls.add_(1)
+    return m.hidden, m.calls.clone()
 
 
-class Stream(nn.Module):
+def framed(m: Any, frame: Tensor) -> tuple[Tensor, Tensor]:
     """A layer over the last four frames, then the one that remembers."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.filters = nn.Linear(32, 32)
-        self.recurrent = Cell(32, 16)
-        self.register_buffer("frames", torch.zeros(1, 4, 8))
-
-    def forward(self, frame: Tensor) -> tuple[Tensor, Tensor]:
-        recent = torch.cat([self.frames[:, 1:], frame], dim=1)
-        self.frames.copy_(recent)
-        return self.recurrent(torch.relu(self.filters(recent.flatten(1))))
+    recent = torch.cat([m.frames[:, 1:], frame], dim=1)
+    m.frames.copy_(recent)
+    return m.recurrent(torch.relu(m.filters(recent.flatten(1))))
 
 
-def streamed(backend: Backend, quantize: Quantize | None) -> Exported:
-    samples: list[tuple[Any, ...]] = [(torch.randn(1, 1, 8),) for _ in range(6)]
-    source = Source(Path(__file__), Stream().eval(), samples[0], tuple(samples))
-    lowered = flows.lower(source, backend, quantize, "cortex-m55", samples)
-    outputs = lowered.outputs([lowered.prepare(sample) for sample in samples])
-    return Exported({"model.bpte": cases.bundled(lowered, samples, outputs)})
+def streamed(quantize: Quantize | None) -> Exported:
+    samples = [(torch.randn(1, 1, 8),) for _ in range(6)]
+    filters, mix = nn.Linear(32, 32), nn.Linear(32 + 16, 16)
+    hidden, calls = torch.full((1, 16), 0.25), torch.tensor(3)
+    cell = Net(remembering, mix=mix, hidden=hidden, calls=calls)
+    frames = torch.zeros(1, 4, 8)
+    model = Net(framed, filters=filters, recurrent=cell, frames=frames)
+    return by_flow(model, samples, quantize)
 
 
 CASES = [
-    Case("bundle_stream", lambda: streamed("portable", None)),
-    Case("bundle_stream_int8", lambda: streamed("cortex_m", "int8")),
+    Case("bundle_stream", lambda: streamed(None)),
+    Case("bundle_stream_int8", lambda: streamed("int8")),
 ]

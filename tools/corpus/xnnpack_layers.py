@@ -14,7 +14,7 @@ from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Exported
-from corpus.exporting import Apply
+from corpus.modules import Apply
 from corpus.xnnpack import exported
 
 # Sums of products have XNNPACK's bits, but for outer products of float16: those add two
@@ -33,11 +33,12 @@ class Layer:
     inputs: tuple[torch.Tensor, ...]
     form: str = "float"
     tolerance: dict[str, float] = field(default_factory=dict)
+    positive: bool = False  # the inputs, of which there are no others
 
     def exported(self) -> Exported:
-        again = tuple(torch.randn_like(x) for x in self.inputs)
+        again = [] if self.positive else [tuple(map(torch.randn_like, self.inputs))]
         options: dict[str, Any] = {"form": self.form, **self.tolerance}
-        return exported(self.module, self.inputs, again, **options)
+        return exported(self.module, self.inputs, *again, **options)
 
 
 def pick(*items: Any) -> Any:
@@ -77,30 +78,17 @@ def convolution(form: str, half: bool = False, pointwise: bool = False) -> Layer
     inputs, outputs = groups * random.randint(1, 12), groups * random.randint(2, 20)
     if groups == inputs:
         inputs *= 2
-    module = nn.Conv2d(
-        inputs,
-        outputs,
-        kernel,
-        stride,
-        padding,
-        dilation,
-        groups,
-        bias=pick(True, True, False),
-    )
+    windows = (kernel, stride, padding, dilation)
+    bias = pick(True, True, False)
+    module = nn.Conv2d(inputs, outputs, *windows, groups, bias)
     return _floats(Layer(_image(module), (image_of(inputs),), form), half)
 
 
 def depthwise(form: str, half: bool = False) -> Layer:
     channels, multiplier = random.randint(2, 20), pick(1, 1, 2)
-    module = nn.Conv2d(
-        channels,
-        channels * multiplier,
-        pick(3, 3, 5),
-        pick(1, 2),
-        pick(0, 1),
-        groups=channels,
-        bias=pick(True, False),
-    )
+    outputs, windows = channels * multiplier, (pick(3, 3, 5), pick(1, 2), pick(0, 1))
+    bias = pick(True, False)
+    module = nn.Conv2d(channels, outputs, *windows, groups=channels, bias=bias)
     return _floats(Layer(_image(module), (image_of(channels),), form), half)
 
 
@@ -184,70 +172,50 @@ _IMAGE: dict[str, Callable[..., Any]] = {
         x, scale_factor=2.0, mode="bilinear", align_corners=True
     ),
 }
-NODES = [*_UNARY, *_POSITIVE, *_BINARY, *_IMAGE, "prelu"]
+FUNCTIONS = {**_UNARY, **_POSITIVE, **_BINARY, **_IMAGE}
+NODES = [*FUNCTIONS, "prelu"]
 
 
 def node(name: str, half: bool = False, form: str = "float") -> Layer:
     shape = [random.randint(2, 9) for _ in range(3)]
-    inputs: tuple[torch.Tensor, ...]
-    if name in _IMAGE:
-        inputs, function = (image_of(random.randint(2, 9)),), _IMAGE[name]
-    elif name in _BINARY:
-        other = shape if name.startswith("cat") else [pick(1, shape[0]), *shape[1:]]
-        inputs, function = (torch.randn(shape), torch.randn(other)), _BINARY[name]
-    elif name in _POSITIVE:
-        inputs, function = (torch.rand(shape) + 0.1,), _POSITIVE[name]
-    elif name == "prelu":
+    if name == "prelu":
         channels = random.randint(2, 9)
         layer = Layer(nn.PReLU(channels), (image_of(channels),), form, NEAR)
         return _floats(layer, half)
+    if name in _IMAGE:
+        inputs = [image_of(random.randint(2, 9))]
+    elif name in _BINARY:
+        other = shape if name.startswith("cat") else [pick(1, shape[0]), *shape[1:]]
+        inputs = [torch.randn(shape), torch.randn(other)]
     else:
-        inputs, function = (torch.randn(shape),), _UNARY[name]
-    layer = Layer(Apply(function), inputs, form, NEAR)
-    if name in _POSITIVE:
-        layer = Positive(layer.module, layer.inputs, form, NEAR)
-    return _floats(layer, half)
+        inputs = [torch.rand(shape) + 0.1 if name in _POSITIVE else torch.randn(shape)]
+    module = Apply(FUNCTIONS[name])
+    return _floats(Layer(module, tuple(inputs), form, NEAR, name in _POSITIVE), half)
 
 
-class Positive(Layer):
-    """A layer whose inputs are never negative."""
-
-    def exported(self) -> Exported:
-        options: dict[str, Any] = {"form": self.form, **self.tolerance}
-        return exported(self.module, self.inputs, **options)
-
-
+# Names of forms: how weights are made, and whether numbers are float16.
+_FORMS: dict[str, tuple[str, bool]] = {
+    **{"f32": ("float", False), "f16": ("float", True)},
+    **{"qs8": ("static", False), "qs8_tensor": ("static_tensor", False)},
+    **{"qd8": ("dynamic", False), "qd8_f16": ("dynamic", True)},
+    **{"qc4": ("int4", False), "qb4_128": ("int4_128", False)},
+    **{"qb4_32": ("int4_32", False), "qb4_32_f16": ("int4_32", True)},
+}
+_PRODUCTS: dict[str, tuple[Callable[..., Layer], tuple[str, ...]]] = {
+    "linear": (linear, tuple(_FORMS)),
+    "pointwise": (partial(convolution, pointwise=True), ("f32", "qs8", "qs8_tensor")),
+    "conv": (convolution, ("f32", "f16", "qs8", "qs8_tensor", "qd8")),
+    "depthwise": (depthwise, ("f32", "f16", "qs8", "qs8_tensor", "qd8")),
+    "transposed": (transposed, ("f32", "f16", "qs8", "qd8")),
+}
 # The configurations, by name: what makes a random layer of each.
 CONFIGURATIONS: dict[str, Callable[[], Layer]] = {
-    "linear_f32": lambda: linear("float"),
-    "linear_f16": lambda: linear("float", half=True),
-    "linear_qs8": lambda: linear("static"),
-    "linear_qs8_tensor": lambda: linear("static_tensor"),
-    "linear_qd8": lambda: linear("dynamic"),
-    "linear_qc4": lambda: linear("int4"),
-    "linear_qb4_32": lambda: linear("int4_32"),
-    "linear_qb4_128": lambda: linear("int4_128"),
-    "pointwise_f32": lambda: convolution("float", pointwise=True),
-    "pointwise_qs8": lambda: convolution("static", pointwise=True),
-    "pointwise_qs8_tensor": lambda: convolution("static_tensor", pointwise=True),
-    "conv_f32": lambda: convolution("float"),
-    "conv_f16": lambda: convolution("float", half=True),
-    "conv_qs8": lambda: convolution("static"),
-    "conv_qs8_tensor": lambda: convolution("static_tensor"),
-    "conv_qd8": lambda: convolution("dynamic"),
-    "depthwise_f32": lambda: depthwise("float"),
-    "depthwise_f16": lambda: depthwise("float", half=True),
-    "depthwise_qs8": lambda: depthwise("static"),
-    "transposed_f32": lambda: transposed("float"),
-    "linear_qb4_32_f16": lambda: linear("int4_32", half=True),
-    "linear_qd8_f16": lambda: linear("dynamic", half=True),
-    "depthwise_qd8": lambda: depthwise("dynamic"),
-    "depthwise_qs8_tensor": lambda: depthwise("static_tensor"),
-    "transposed_f16": lambda: transposed("float", half=True),
-    "transposed_qs8": lambda: transposed("static"),
-    "transposed_qd8": lambda: transposed("dynamic"),
-    "matmul_f32": lambda: matmul(half=False),
-    "matmul_f16": lambda: matmul(half=True),
+    **{
+        f"{name}_{form}": partial(make, *_FORMS[form])
+        for name, (make, forms) in _PRODUCTS.items()
+        for form in forms
+    },
+    **{f"matmul_{form}": partial(matmul, _FORMS[form][1]) for form in ("f32", "f16")},
     **{f"{name}_f32": partial(node, name) for name in NODES},
     **{f"{name}_f16": partial(node, name, half=True) for name in NODES},
 }

@@ -16,11 +16,12 @@ from torch.export import Dim
 
 from corpus.case import Case, Exported
 from corpus.inputs import channels_last, f32, made, real
+from corpus.modules import Net
 from corpus.more_networks import mobilenet_v2
-from corpus.networks import Encoder, Recurrent, mlp, mobilenet_v1, resnet8, settled
+from corpus.networks import Encoder, mlp, mobilenet_v1, recurrent, resnet8, settled
 from corpus.xnnpack import FORMS, exported
 from corpus.xnnpack_layers import NEAR, NEAR_HALF
-from corpus.xnnpack_networks import STEP, Named
+from corpus.xnnpack_networks import STEP, named, small_mlp
 
 Factory = Callable[[], nn.Module]
 
@@ -31,7 +32,7 @@ NETWORKS: dict[str, tuple[Factory, tuple[int, ...], bool]] = {
     "resnet8_full": (lambda: resnet8(16), (1, 3, 32, 32), False),
     "mlp_wide": (lambda: mlp(128, 256, 10), (4, 128), True),
     "encoder_wide": (lambda: Encoder(128, 4), (1, 12, 128), True),
-    "lstm_wide": (lambda: Recurrent(nn.LSTM, 128, 128), (1, 4, 128), True),
+    "lstm_wide": (lambda: recurrent(nn.LSTM, 128, 128), (1, 4, 128), True),
 }
 # Of PyTorch's outputs: a sum in another order moves a layer of int8 by a step, and the
 # layers after it; int8 is quantised by q/dq around float layers there.
@@ -66,7 +67,7 @@ def pair(name: str, factory: Factory, shape: tuple[int, ...], form: str) -> list
 def made_of(
     factory: Factory, shape: tuple[int, ...], form: str, **options: Any
 ) -> Exported:
-    module = Named(settled(factory()))
+    module = named(settled(factory()))
     recipe = f32(*shape)
     if form == "half":
         module, recipe, form = module.half(), real(torch.float16, *shape), "float"
@@ -76,80 +77,63 @@ def made_of(
 # ---- settings of the partitioner -----------------------------------------------------
 
 
-class Counter(nn.Module):
+def summing() -> nn.Module:
     """Layers around a state that is kept from run to run."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.first = nn.Linear(12, 12)
-        self.last = nn.Linear(12, 5)
-        self.register_buffer("sum", torch.zeros(3, 12))
+    def forward(m: Any, x: torch.Tensor) -> torch.Tensor:
+        m.sum.add_(torch.relu(m.first(x)))
+        return m.last(m.sum)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        self.sum.add_(torch.relu(self.first(x)))
-        return self.last(self.sum)
+    layers = {"first": nn.Linear(12, 12), "last": nn.Linear(12, 5)}
+    return Net(forward, **layers, sum=torch.zeros(3, 12))
 
 
 _BATCH = Dim("batch", min=1, max=8)
 _HEIGHT = Dim("height", min=8, max=24)
 
 
-def _mlp() -> nn.Module:
-    return mlp(64, 32, 10)
+ROWS, IMAGE = f32(4, 64), f32(1, 3, 32, 32)
+PER_OP: dict[str, Any] = {"partition": {"per_op_mode": True}}
+AS_INPUTS = {"partition": {"force_non_static_weights_for_f32_linear": True}}
+QD8: dict[str, Any] = {"form": "dynamic"}
+STATIC: dict[str, Any] = {"form": "static"}
+
+
+def only(precision: str) -> dict[str, Any]:
+    return {"partition": {"precisions": [precision]}}
+
+
+def small_resnet8() -> nn.Module:
+    return resnet8(4)
 
 
 SETTINGS: dict[str, tuple[Factory, list[Any], dict[str, Any]]] = {
-    "per_op": (_mlp, [f32(4, 64)], {"partition": {"per_op_mode": True}}),
-    "per_op_qd8": (
-        _mlp,
-        [f32(4, 64)],
-        {"form": "dynamic", "partition": {"per_op_mode": True}},
-    ),
-    "per_op_encoder": (
-        lambda: Encoder(16, 2),
-        [f32(1, 6, 16)],
-        {"partition": {"per_op_mode": True}},
-    ),
-    "weights_as_inputs": (
-        _mlp,
-        [f32(4, 64)],
-        {"partition": {"force_non_static_weights_for_f32_linear": True}},
-    ),
-    "float_only": (_mlp, [f32(4, 64)], {"partition": {"precisions": ["FP32"]}}),
+    "per_op": (small_mlp, [ROWS], PER_OP),
+    "per_op_qd8": (small_mlp, [ROWS], {**QD8, **PER_OP}),
+    "per_op_encoder": (lambda: Encoder(16, 2), [f32(1, 6, 16)], PER_OP),
+    "weights_as_inputs": (small_mlp, [ROWS], AS_INPUTS),
+    "float_only": (small_mlp, [ROWS], only("FP32")),
     "float_only_static": (
-        lambda: resnet8(4),
-        [f32(1, 3, 32, 32)],
-        {"form": "static", "partition": {"precisions": ["FP32"]}, "eager": True},
+        small_resnet8,
+        [IMAGE],
+        {**STATIC, **only("FP32"), "eager": True},
     ),
-    "static_only": (
-        lambda: resnet8(4),
-        [f32(1, 3, 32, 32)],
-        {"form": "static", "partition": {"precisions": ["STATIC_QUANT"]}},
-    ),
-    "dynamic_only": (
-        _mlp,
-        [f32(4, 64)],
-        {"form": "dynamic", "partition": {"precisions": ["DYNAMIC_QUANT"]}},
-    ),
-    "channels_last": (lambda: resnet8(4), [channels_last(f32(1, 3, 32, 32))], {}),
-    "channels_last_static": (
-        lambda: resnet8(4),
-        [channels_last(f32(1, 3, 32, 32))],
-        {"form": "static"},
-    ),
+    "static_only": (small_resnet8, [IMAGE], {**STATIC, **only("STATIC_QUANT")}),
+    "dynamic_only": (small_mlp, [ROWS], {**QD8, **only("DYNAMIC_QUANT")}),
+    "channels_last": (small_resnet8, [channels_last(IMAGE)], {}),
+    "channels_last_static": (small_resnet8, [channels_last(IMAGE)], STATIC),
     "dynamic_batch_qd8": (
-        _mlp,
-        [f32(4, 64), f32(1, 64), f32(8, 64)],
-        {"form": "dynamic", "dynamic": ({0: _BATCH},)},
+        small_mlp,
+        [ROWS, f32(1, 64), f32(8, 64)],
+        {**QD8, "dynamic": ({0: _BATCH},)},
     ),
     "dynamic_image": (
-        lambda: resnet8(4),
+        small_resnet8,
         [f32(1, 3, 24, 24), f32(1, 3, 8, 24), f32(1, 3, 16, 24)],
         {"dynamic": ({2: _HEIGHT},)},
     ),
-    "state": (Counter, [f32(3, 12), f32(3, 12), f32(3, 12)], {}),
+    "state": (summing, [f32(3, 12)] * 3, {}),
 }
-
 
 COMMITTED = {"channels_last_static", "per_op_qd8", "state", "weights_as_inputs"}
 
@@ -161,7 +145,7 @@ def setting(name: str) -> Case:
         samples = [made([recipe]) for recipe in recipes]
         near = STEP if "form" in options else NEAR
         module = settled(factory())
-        model = module if isinstance(module, Counter) else Named(module)
+        model = module if factory is summing else named(module)
         return exported(model, *samples, **options, **near)
 
     return Case(f"xnnpack_setting_{name}", build, name in COMMITTED)

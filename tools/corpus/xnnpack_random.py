@@ -14,7 +14,7 @@ from torch.export import Dim
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Exported
-from corpus.exporting import Apply
+from corpus.modules import Apply, NetOfOne
 from corpus.xnnpack import FORMS, exported
 from corpus.xnnpack_layers import NEAR, NEAR_HALF, pick
 
@@ -32,20 +32,16 @@ class Step:
     exact: bool = True
 
 
-class Network(nn.Module):
+def network_of(steps: list[Step], also: int | None) -> nn.Module:
     """Steps in order; the last result, and sometimes one before it."""
 
-    def __init__(self, steps: list[Step], also: int | None) -> None:
-        super().__init__()
-        self.steps = nn.ModuleList([step.module for step in steps])
-        self.takes = [step.takes for step in steps]
-        self.also = also
-
-    def forward(self, x: torch.Tensor) -> Any:
+    def forward(m: Any, x: torch.Tensor) -> Any:
         values = [x]
-        for takes, step in zip(self.takes, self.steps, strict=True):
-            values.append(step(*[values[i] for i in takes]))
-        return values[-1] if self.also is None else (values[-1], values[self.also])
+        for step, layer in zip(steps, m.steps, strict=True):
+            values.append(layer(*[values[i] for i in step.takes]))
+        return values[-1] if also is None else (values[-1], values[also])
+
+    return NetOfOne(forward, steps=nn.ModuleList(step.module for step in steps))
 
 
 # ---- steps of images -----------------------------------------------------------------
@@ -76,18 +72,13 @@ def part(x: torch.Tensor) -> Step:
     return Step(Apply(lambda y: y.narrow(dim, first, end - first)))
 
 
-def largest(x: torch.Tensor) -> Step:
-    return Step(nn.MaxPool2d(2, pick(1, 2), ceil_mode=False))
-
-
-def average(x: torch.Tensor) -> Step:
-    return Step(nn.AvgPool2d(2, pick(1, 2)), exact=False)
+def pool(layer: Callable[..., nn.Module], exact: bool) -> Callable[..., Step]:
+    return lambda x: Step(layer(2, pick(1, 2)), exact=exact)
 
 
 def larger(x: torch.Tensor) -> Step:
-    layer = nn.Upsample(
-        scale_factor=2.0, mode="bilinear", align_corners=pick(True, False)
-    )
+    corners = pick(True, False)
+    layer = nn.Upsample(scale_factor=2.0, mode="bilinear", align_corners=corners)
     return Step(layer, exact=False)
 
 
@@ -151,8 +142,9 @@ def joined(x: torch.Tensor) -> Step:
     return Step(Apply(lambda *parts: torch.cat(parts, dim)), takes)
 
 
-IMAGES = [convolution] * 4 + [depthwise, pad, part, largest, average, larger, turned]
-IMAGES += [highest, prelu, bound, bound, function, pair, pair, joined]
+IMAGES = [convolution] * 4 + [depthwise, pad, part]
+IMAGES += [pool(nn.MaxPool2d, exact=True), pool(nn.AvgPool2d, exact=False)]
+IMAGES += [larger, turned, highest, prelu, bound, bound, function, pair, pair, joined]
 
 
 # ---- steps of rows -------------------------------------------------------------------
@@ -170,10 +162,6 @@ def normal(x: torch.Tensor) -> Step:
     return Step(nn.LayerNorm(x.shape[-1]), exact=False)
 
 
-def flat(x: torch.Tensor) -> Step:
-    return Step(Apply(lambda y: y.reshape(y.shape[0], -1)))
-
-
 ROWS = [linear] * 5 + [mixed, normal, part, bound, function, pair, pair, joined, turned]
 
 # ---- networks ------------------------------------------------------------------------
@@ -181,7 +169,9 @@ ROWS = [linear] * 5 + [mixed, normal, part, bound, function, pair, pair, joined,
 MOST_ELEMENTS = 6000
 
 
-def network(sample: torch.Tensor, kinds: list[Any], count: int) -> tuple[Network, bool]:
+def network(
+    sample: torch.Tensor, kinds: list[Any], count: int
+) -> tuple[nn.Module, bool]:
     """Steps that fit each other, found by running them."""
     values, tries = [sample], 0
     steps: list[Any] = []
@@ -203,7 +193,7 @@ def network(sample: torch.Tensor, kinds: list[Any], count: int) -> tuple[Network
             if values[-1].dim() == 2:
                 kinds = ROWS
     also = random.randint(1, len(values) - 1) if random.random() < 0.2 else None
-    return Network(steps, also).eval(), all(step.exact for step in steps)
+    return network_of(steps, also).eval(), all(step.exact for step in steps)
 
 
 SETTINGS: list[dict[str, Any]] = [
@@ -224,9 +214,8 @@ def random_program(form: str) -> Exported:
         kinds = IMAGES
     else:
         shape = [*pick((3,), (1,), (2, 4)), pick(1, 2) * group]
-        kinds = [
-            kind for kind in ROWS if not form.startswith("int4_") or kind is not part
-        ]
+        whole = form.startswith("int4_")  # rows that keep their groups
+        kinds = [kind for kind in ROWS if not (whole and kind is part)]
     sample = torch.randn(shape)
     if images and random.random() < 0.4:
         sample = sample.to(memory_format=torch.channels_last)
@@ -235,13 +224,10 @@ def random_program(form: str) -> Exported:
     if random.random() < 0.25 and shape[0] > 1:
         dynamic = ({0: Dim("n", min=1, max=shape[0])},)
         samples.append(torch.randn_like(sample)[:1])
+    near = NEAR if form == "float" else EXACT if exact else STEPS
     if half:
         module, samples = module.half(), [kind.half() for kind in samples]
         near = NEAR_HALF
-    elif form == "float":
-        near = NEAR
-    else:
-        near = EXACT if exact else STEPS
     return exported(
         module,
         *[(kind,) for kind in samples],

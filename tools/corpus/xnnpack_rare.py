@@ -3,19 +3,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
+from typing import Any
 
 import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
 from corpus.case import Case, Exported
+from corpus.inputs import channels_last, f32
+from corpus.modules import Apply, Net
 from corpus.xnnpack import exported, lowered
 from corpus.xnnpack_layers import HALF_STEP, NEAR, NEAR_HALF
 from corpus.xnnpack_static import Scale, Stored
-
-Inputs = tuple[torch.Tensor]
 
 
 def long_groups(group: int) -> Exported:
@@ -29,17 +32,12 @@ def long_groups(group: int) -> Exported:
     return exported(layer, (rows,), form=f"int4_{group}")
 
 
-class Evened(nn.Module):
+def evened(layer: nn.Linear) -> nn.Module:
     """A linear layer with one more input, which is zero, as is its weight."""
-
-    def __init__(self, layer: nn.Linear) -> None:
-        super().__init__()
-        self.layer = nn.Linear(layer.in_features + 1, layer.out_features)
-        self.layer.weight.data = F.pad(layer.weight.data, (0, 1))
-        self.layer.bias.data = layer.bias.data
-
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layer(F.pad(x, (0, 1)))
+    wider = nn.Linear(layer.in_features + 1, layer.out_features)
+    wider.weight.data = F.pad(layer.weight.data, (0, 1))
+    wider.bias.data = layer.bias.data
+    return Net(lambda m, x: m.layer(F.pad(x, (0, 1))), layer=wider)
 
 
 def odd_rows(count: int, *lengths: int) -> Exported:
@@ -48,8 +46,7 @@ def odd_rows(count: int, *lengths: int) -> Exported:
     so what is expected are its outputs of layers to which that number belongs."""
     layers = [nn.Linear(k, n) for k, n in pairwise(lengths)]
     rows = (torch.randn(count, lengths[0]),)
-    evened = nn.Sequential(*map(Evened, layers))
-    expected = exported(evened, rows, form="int4")
+    expected = exported(nn.Sequential(*map(evened, layers)), rows, form="int4")
     return replace(expected, files=lowered(nn.Sequential(*layers), rows, "int4"))
 
 
@@ -111,6 +108,15 @@ def small_halves() -> Exported:
     return exported(layer, (rows.half(),), form="dynamic", **HALF_STEP)
 
 
+def halved(
+    half: bool, module: nn.Module, inputs: tuple[torch.Tensor, ...], **near: Any
+) -> Exported:
+    """The module on these inputs, both in float16 if `half`."""
+    if half:
+        module, inputs = module.half(), tuple(x.half() for x in inputs)
+    return exported(module, inputs, **near)
+
+
 def not_numbers(form: str, half: bool = False) -> Exported:
     """A row with NaN, and one with an infinity, that are quantised at run time: what
     the wheel makes of them depends on their addresses, so NaN is expected. The rows
@@ -118,9 +124,8 @@ def not_numbers(form: str, half: bool = False) -> Exported:
     layer = nn.Linear(32, 5)
     rows = torch.randn(4, 32)
     rows[1], rows[3] = 0, 0
-    if half:
-        layer, rows = layer.half(), rows.half()
-    case = exported(layer, (rows,), form=form, **(HALF_STEP if half else {}))
+    rows = rows.half() if half else rows
+    case = halved(half, layer, (rows,), form=form, **(HALF_STEP if half else {}))
     (run,) = case.runs
     for row, number in ((1, torch.nan), (3, torch.inf)):
         rows[row, ::7] = torch.randn(5)
@@ -129,16 +134,13 @@ def not_numbers(form: str, half: bool = False) -> Exported:
     return replace(case, runs=[replace(run, inputs=[rows])])
 
 
-def image(*shape: int) -> Inputs:
-    return (torch.randn(shape).to(memory_format=torch.channels_last),)
-
-
 def one_pixel(inputs: int, outputs: int, size: int, form: str = "float") -> Exported:
     """A convolution of images, channels last, that have one pixel or one channel: their
     dimensions may be stated in several orders in memory. ExecuTorch's own runtime
     refuses some of these, so the outputs are PyTorch's."""
     layer = nn.Conv2d(inputs, outputs, 1 if size == 1 else 3)
-    samples = [image(2, inputs, size, size) for _ in range(2)]
+    image = channels_last(f32(2, inputs, size, size))
+    samples = [(image(),) for _ in range(2)]
     near = NEAR if form == "float" else {"rtol": 1e-2, "atol": 4e-2}
     return exported(layer, *samples, form=form, eager=True, **near)
 
@@ -147,73 +149,57 @@ def taps(height: int, width: int, half: bool) -> Exported:
     """A depthwise convolution: XNNPACK adds taps in an order that depends on how many
     there are."""
     layer = nn.Conv2d(11, 11, (height, width), (1, 2), 2, groups=11)
-    inputs = torch.randn(1, 11, 9, 12)
-    if half:
-        return exported(layer.half(), (inputs.half(),))
-    return exported(layer, (inputs,))
+    return halved(half, layer, (torch.randn(1, 11, 9, 12),))
 
 
-class Elements(nn.Module):
+def of_elements(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Element-wise nodes of one number and of two, whose rows have an odd length; the
     second operand is broadcast."""
-
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        size = x.abs()
-        outputs = [size, x.ceil(), x.floor(), -x, x.square(), size.sqrt()]
-        outputs += [(size + 0.25).rsqrt(), x.exp(), x.sigmoid(), x.tanh()]
-        outputs += [F.gelu(x), F.hardswish(x), x.clamp(-0.5, 0.75), x.softmax(-1)]
-        two = [x + y, x - y, x * y, x / (y.abs() + 0.5), y - x, F.relu(y + x)]
-        two += [torch.maximum(x, y), torch.minimum(y, x), F.prelu(x, y[0, :, 0, 0])]
-        return *outputs, *two
+    size = x.abs()
+    outputs = [size, x.ceil(), x.floor(), -x, x.square(), size.sqrt()]
+    outputs += [(size + 0.25).rsqrt(), x.exp(), x.sigmoid(), x.tanh()]
+    outputs += [F.gelu(x), F.hardswish(x), x.clamp(-0.5, 0.75), x.softmax(-1)]
+    two = [x + y, x - y, x * y, x / (y.abs() + 0.5), y - x, F.relu(y + x)]
+    two += [torch.maximum(x, y), torch.minimum(y, x), F.prelu(x, y[0, :, 0, 0])]
+    return *outputs, *two
 
 
 def elements(half: bool) -> Exported:
     x, y = 2 * torch.randn(1, 3, 3, 7), torch.randn(1, 3, 1, 1)
     x[0, 0, 0, :4] = torch.tensor([0.0, -0.0, 60.0, -60.0])
-    if half:
-        return exported(Elements(), (x.half(), y.half()), **NEAR_HALF)
-    return exported(Elements(), (x, y), **NEAR)
-
-
-class Turned(nn.Module):
-    """Matrices turned over: images of three colours, and of more channels and pixels
-    than whole vectors have."""
-
-    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return x.permute(0, 2, 3, 1), y.permute(0, 2, 3, 1), y.permute(0, 3, 1, 2)
+    return halved(half, Apply(of_elements), (x, y), **(NEAR_HALF if half else NEAR))
 
 
 def turned(half: bool) -> Exported:
+    """Matrices turned over: images of three colours, and of more channels and pixels
+    than whole vectors have."""
+
+    def turns(x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        return x.permute(0, 2, 3, 1), y.permute(0, 2, 3, 1), y.permute(0, 3, 1, 2)
+
     images = torch.randn(1, 3, 5, 7), torch.randn(2, 13, 5, 7)
-    return exported(
-        Turned(), tuple(image.half() if half else image for image in images)
-    )
+    return halved(half, Apply(turns), images)
 
 
-class Images(nn.Module):
+def of_images(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """What is computed of pixels beside convolutions: means, and pixels in between."""
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        means = [
-            F.avg_pool2d(x, size, 2, size // 2, count_include_pad=False)
-            for size in (3, 4, 5)
-        ]
-        wide = F.interpolate(x, size=(5, 101), mode="bilinear")
-        corners = F.interpolate(x, size=(2, 47), mode="bilinear", align_corners=True)
-        return (*means, x.mean((2, 3), keepdim=True), wide, corners)
+    means = [
+        F.avg_pool2d(x, size, 2, size // 2, count_include_pad=False)
+        for size in (3, 4, 5)
+    ]
+    wide = F.interpolate(x, size=(5, 101), mode="bilinear")
+    corners = F.interpolate(x, size=(2, 47), mode="bilinear", align_corners=True)
+    return (*means, x.mean((2, 3), keepdim=True), wide, corners)
 
 
-class Bends(nn.Module):
+def bends(x: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Functions of one number that are exact but for roundings."""
-
-    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        return F.hardswish(x), F.hardsigmoid(x), F.leaky_relu(x, 0.1)
+    return F.hardswish(x), F.hardsigmoid(x), F.leaky_relu(x, 0.1)
 
 
-def in_steps(module: nn.Module, half: bool) -> Exported:
+def in_steps(function: Callable[..., Any], half: bool) -> Exported:
     """Nodes whose numbers follow from when XNNPACK rounds: the wheel's bits."""
-    inputs = 3 * torch.randn(1, 2, 7, 60)
-    return exported(module, (inputs.half() if half else inputs,))
+    return halved(half, Apply(function), (3 * torch.randn(1, 2, 7, 60),))
 
 
 def ties() -> Exported:
@@ -238,7 +224,13 @@ def means() -> Exported:
     return exported(layer, (1.2 * torch.randn(1, 96, 7, 8),))
 
 
-RARE = {
+def in_both(
+    name: str, make: Callable[[bool], Exported]
+) -> dict[str, Callable[[], Exported]]:
+    return {f"{name}_f32": partial(make, False), f"{name}_f16": partial(make, True)}
+
+
+RARE: dict[str, Callable[[], Exported]] = {
     "int4_odd": lambda: odd_rows(5, 63, 9, 31, 5, 3, 1, 10),
     "int4_odd_one": lambda: odd_rows(1, 63, 9, 31, 5, 3, 1, 10),
     "int4_odd_long": lambda: odd_rows(9, 257, 33),
@@ -246,10 +238,8 @@ RARE = {
     "bounds_past": lambda: bounds(-9.0, 1.1),
     "means_static": means,
     "ties": ties,
-    "elements_f32": lambda: elements(half=False),
-    "elements_f16": lambda: elements(half=True),
-    "turned_f32": lambda: turned(half=False),
-    "turned_f16": lambda: turned(half=True),
+    **in_both("elements", elements),
+    **in_both("turned", turned),
     "int4_32_long": lambda: long_groups(32),
     "int4_128_long": lambda: long_groups(128),
     "int4_32_f16_cancelling": lambda: cancelling(32, 7),
@@ -265,10 +255,8 @@ RARE = {
     "taps_f16": lambda: taps(3, 2, half=True),
     "taps_f16_twice": lambda: taps(4, 5, half=True),
     "taps_f16_many": lambda: taps(7, 5, half=True),
-    "images_f32": lambda: in_steps(Images(), half=False),
-    "images_f16": lambda: in_steps(Images(), half=True),
-    "bends_f32": lambda: in_steps(Bends(), half=False),
-    "bends_f16": lambda: in_steps(Bends(), half=True),
+    **in_both("images", partial(in_steps, of_images)),
+    **in_both("bends", partial(in_steps, bends)),
     "one_pixel": lambda: one_pixel(8, 5, 1),
     "one_pixel_static": lambda: one_pixel(8, 5, 1, "static"),
     "one_channel_in": lambda: one_pixel(1, 5, 6),

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F  # noqa: N812 - as PyTorch's users call it
 
-from corpus.xnnpack_layers import Layer, image_of, pick
+from corpus.xnnpack_layers import FUNCTIONS, Layer, image_of, pick
 
 
 @dataclass(frozen=True)
@@ -53,28 +53,22 @@ class Stored(nn.Module):
 
 # Those that move elements, or choose among them: in and out have one scale.
 _MOVES: dict[str, Callable[..., Any]] = {
-    "clamp": lambda x: torch.clamp(x, -0.5, 0.75),
-    "hardtanh": F.hardtanh,
-    "relu": torch.relu,
+    **{name: FUNCTIONS[name] for name in ("clamp", "hardtanh", "relu", "max_pool")},
+    **{name: FUNCTIONS[name] for name in ("cat2", "cat5")},
     "permute": lambda x: x.permute(0, 3, 1, 2),
     "view": lambda x: x.reshape(x.shape[0], -1),
     "slice": lambda x: x[:, 1:, :, :-1],
     "unsqueeze": lambda x: x.unsqueeze(-1),
-    "max_pool": lambda x: F.max_pool2d(x, 3, 2, 1),
     "max_pool_dilated": lambda x: F.max_pool2d(x, (2, 3), (1, 2), (1, 0), (2, 1)),
-    "cat2": lambda x, y: torch.cat([x, y], 1),
     "cat3": lambda x, y: torch.cat([x, y, x], -1),
     "cat4": lambda x, y: torch.cat([y, y, x, x], 2),
-    "cat5": lambda x, y: torch.cat([x, y, x, x, y], 2),
 }
 _NUMBERS: dict[str, Callable[..., Any]] = {
-    "add": torch.add,
+    **{name: FUNCTIONS[name] for name in ("add", "mul", "sub")},
     "add_relu": lambda x, y: torch.relu(x + y),
-    "mul": torch.mul,
-    "sub": torch.sub,
     "elu": F.elu,
-    "clamp_scaled": lambda x: torch.clamp(x, -0.5, 0.75),
-    "mean": lambda x: x.mean((2, 3), keepdim=True),
+    "clamp_scaled": FUNCTIONS["clamp"],
+    "mean": FUNCTIONS["mean_kept"],
     "relu_scaled": torch.relu,
 }
 STATIC = {**_MOVES, **_NUMBERS}

@@ -20,13 +20,14 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from c_programs import CORE, COVERAGE, ROOT
 
+from ember import output
 from evidence.core_tests import CoreTests
 
 REASON = "// unreached: "
@@ -63,7 +64,7 @@ def measure() -> tuple[Measured, Measured]:
             if done.returncode != 0 and name != "crafted":
                 sys.exit(f"mcdc: {name} fails: run the tests first")
         files = _exported(folder, tests.programs.values())
-    return _branches(files), _conditions(files)
+    return _measured(files, "branch", _branches), _measured(files, "mcdc", _conditions)
 
 
 def _exported(folder: Path, programs: Iterable[Path]) -> list[dict[str, Any]]:
@@ -80,47 +81,41 @@ def _exported(folder: Path, programs: Iterable[Path]) -> list[dict[str, Any]]:
     return files
 
 
-def _branches(files: Sequence[dict[str, Any]]) -> Measured:
+Place = tuple[int, int, int, int]  # line and column, of both ends
+
+
+def _branches(file: dict[str, Any]) -> Iterator[tuple[Place, str, bool]]:
+    known: set[Place] = set()
+    for line, column, last, end, true, false, *_ in file["branches"]:
+        place = line, column, last, end
+        if place not in known:  # what macros expand to is listed at their uses as well
+            yield place, "never true", true > 0
+            yield place, "never false", false > 0
+        known.add(place)
+
+
+def _conditions(file: dict[str, Any]) -> Iterator[tuple[Place, str, bool]]:
+    for line, column, last, end, *_, decided in file["mcdc_records"]:
+        for number, decides in enumerate(decided, start=1):
+            what = f"condition {number} never decides by itself"
+            yield (line, column, last, end), what, bool(decides)
+
+
+def _measured(
+    files: Sequence[dict[str, Any]],
+    kind: str,
+    outcomes: Callable[[dict[str, Any]], Iterable[tuple[Place, str, bool]]],
+) -> Measured:
     count, gaps = 0, []
     for file in files:
         path = Path(file["filename"])
-        for branch in _unique(file["branches"]):
-            line, column, last, end, true, false = branch[:6]
-            count += 2
-            for outcome, times in (("true", true), ("false", false)):
-                if times == 0 and not _is_justified(path, line):
-                    text = _text(path, line, column, last, end)
-                    gaps.append(_gap(path, line, "branch", f"never {outcome}: {text}"))
+        for place, what, decides in outcomes(file):
+            count += 1
+            if not decides and not _is_justified(path, place[0]):
+                sentence = f"{what}: {_text(path, *place)}"
+                name = str(path.relative_to(ROOT))
+                gaps.append(Gap(name, place[0], kind, sentence))
     return Measured(count, tuple(gaps))
-
-
-def _unique(branches: Sequence[list[int]]) -> Iterator[list[int]]:
-    """Branches that macros expand to are listed at their uses as well."""
-    known = set()
-    for branch in branches:
-        place = tuple(branch[:4])
-        if place not in known:
-            known.add(place)
-            yield branch
-
-
-def _conditions(files: Sequence[dict[str, Any]]) -> Measured:
-    count, gaps = 0, []
-    for file in files:
-        path = Path(file["filename"])
-        for record in file["mcdc_records"]:
-            line, column, last, end = record[:4]
-            for place, decides in enumerate(record[-1], start=1):
-                count += 1
-                if not decides and not _is_justified(path, line):
-                    text = _text(path, line, column, last, end)
-                    what = f"condition {place} never decides by itself: {text}"
-                    gaps.append(_gap(path, line, "mcdc", what))
-    return Measured(count, tuple(gaps))
-
-
-def _gap(path: Path, line: int, kind: str, what: str) -> Gap:
-    return Gap(str(path.relative_to(ROOT)), line, kind, what)
 
 
 @functools.cache
@@ -162,24 +157,13 @@ def main() -> int:
         print(f"branches: {branches.percent:.1f} % of {branches.count}")
         print(f"MC/DC:    {conditions.percent:.1f} % of {conditions.count}")
         print(f"of statements with a reason for what is unreached: {_reasons()}")
-    if asked.json:
-        _write(branches, conditions, gaps, asked.json)
-    percents = (branches.percent, conditions.percent)
-    return int(
-        any(has < least for has, least in zip(percents, asked.least, strict=True))
-    )
-
-
-def _write(
-    branches: Measured, conditions: Measured, gaps: Sequence[Gap], target: str
-) -> None:
     facts = {
         "branches": round(branches.percent, 2),
         "mcdc": round(conditions.percent, 2),
         "gaps": [asdict(gap) for gap in gaps],
     }
-    text = json.dumps(facts, indent=2) + "\n"
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        Path(target).write_text(text, encoding="utf-8")
+    output.write_json(facts, asked.json)
+    percents = (branches.percent, conditions.percent)
+    return int(
+        any(has < least for has, least in zip(percents, asked.least, strict=True))
+    )

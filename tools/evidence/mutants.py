@@ -7,28 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# What is changed, and into what. Each is tried where it is a token of its own.
-_CHANGES = {
-    " < ": (" <= ",),
-    " <= ": (" < ",),
-    " > ": (" >= ",),
-    " >= ": (" > ",),
-    " == ": (" != ",),
-    " != ": (" == ",),
-    " && ": (" || ",),
-    " || ": (" && ",),
-    " + ": (" - ",),
-    " - ": (" + ",),
-    " += ": (" -= ",),
-    " -= ": (" += ",),
-    " & ": (" | ",),
-    "!": ("",),
-    "true": ("false",),
-    "false": ("true",),
-    " 0": (" 1",),
-    " 1": (" 0",),
-    "++": ("--",),
-}
+# What becomes the other where it is a token of its own, both ways, and what one way.
+_PAIRS = (
+    *((" < ", " <= "), (" > ", " >= "), (" == ", " != "), (" && ", " || ")),
+    *((" + ", " - "), (" += ", " -= "), ("true", "false"), (" 0", " 1")),
+)
+_CHANGES = {" & ": " | ", "!": "", "++": "--", **dict(_PAIRS)}
+_CHANGES |= {after: before for before, after in _PAIRS}
 _TOKEN = re.compile(
     r" (?:<=|>=|==|!=|&&|\|\||\+=|-=|[<>+&-]) |!(?=[a-z(])|\btrue\b|\bfalse\b"
     r"|(?<=[=(,]) [01](?=[;,)u ])|\+\+"
@@ -63,8 +48,8 @@ def of(path: Path) -> Iterator[Mutant]:
     source = path.read_text(encoding="utf-8")
     code = _HIDDEN.sub(lambda match: " " * len(match[0]), source)
     for match in _TOKEN.finditer(code):
-        for after in _CHANGES.get(match[0], ()):
-            yield _mutant(path, code, match.start(), match.end(), after)
+        if match[0] in _CHANGES:
+            yield _mutant(path, code, *match.span(), _CHANGES[match[0]])
     at = 0
     for line in code.splitlines(keepends=True):
         if _CALL.match(line.rstrip("\n")):

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import json
 import random
 import subprocess
 import sys
@@ -26,8 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import yaml
-from c_programs import APART, CORE, ROOT, includes
+from c_programs import APART, CORE, includes
 
+from ember import output
 from evidence import mutants
 from evidence.core_tests import CoreTests
 from evidence.mutants import Mutant
@@ -91,11 +91,6 @@ def _object(
     return target if done.returncode == 0 else None
 
 
-def _equivalent() -> dict[str, str]:
-    """Reasons, by the keys of mutants."""
-    return yaml.safe_load(_EQUIVALENT.read_text(encoding="utf-8")) or {}
-
-
 def keyed(path: Path) -> Iterator[tuple[str, Mutant]]:
     """The mutants of a file by file, line's text and change; where this is not the
     first of several that are alike, also by its number."""
@@ -111,7 +106,7 @@ def keyed(path: Path) -> Iterator[tuple[str, Mutant]]:
 def _sample(
     paths: Sequence[Path], count: int | None, seed: int
 ) -> list[tuple[str, Mutant]]:
-    known = _equivalent()
+    known = yaml.safe_load(_EQUIVALENT.read_text(encoding="utf-8")) or {}
     every = [
         (key, mutant)
         for path in paths
@@ -164,14 +159,6 @@ def main() -> int:
     killed = sum(verdict.killer is not None for verdict in judged)
     score = 100 * killed / len(judged) if judged else 100.0
     print(f"{killed} of {len(judged)} mutants killed, {score:.1f} %", file=log)
-    if asked.json:
-        facts = {"killed": killed, "mutants": len(judged), "score": round(score, 2)}
-        _write(json.dumps(facts) + "\n", asked.json)
+    facts = {"killed": killed, "mutants": len(judged), "score": round(score, 2)}
+    output.write_json(facts, asked.json)
     return int(score < asked.least)
-
-
-def _write(text: str, target: str) -> None:
-    if target == "-":
-        sys.stdout.write(text)
-    else:
-        (ROOT / target).write_text(text, encoding="utf-8")

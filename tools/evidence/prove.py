@@ -13,7 +13,6 @@ status 1 if one does not hold. docs/proofs.md tells what is proved.
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import re
 import subprocess
@@ -25,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from ember import output
 from evidence import proofs
 from evidence.proofs import PROOFS, ROOT, Change, Proof
 
@@ -77,14 +77,10 @@ def tasks(chosen: Sequence[Proof], quick: bool) -> list[Task]:
             for width in proof.widths[: 1 if quick else None]
             for case in proof.cases
         ]
-        first = proof.widths[0]
-        last = proof.cases[-1]
-        listed.append(Task(proof, "witness", first, proof.bytes[0], last))
+        first = proof.widths[0], proof.bytes[0]
+        listed.append(Task(proof, "witness", *first, proof.cases[-1]))
         mutants = proof.mutants[: 1 if quick else None]
-        listed += [
-            Task(proof, "mutant", first, proof.bytes[0], mutant=mutant)
-            for mutant in mutants
-        ]
+        listed += [Task(proof, "mutant", *first, mutant=mutant) for mutant in mutants]
     return listed
 
 
@@ -112,11 +108,8 @@ def _command(task: Task, folder: Path) -> list[str]:
     proofs.write_changed(changes, folder)
     words = [str(prover()), str(PROOFS / proof.file), "--function", proof.function]
     words += [f"--{task.width}", "--unwind", str(proof.unwind), *_FLAGS]
-    words += [
-        f"-DPROOF_BYTES={task.bytes}",
-        *(f"-D{definition}" for definition in proof.define),
-    ]
-    words += [f"-D{task.case}"] if task.case else []
+    definitions = [f"PROOF_BYTES={task.bytes}", *proof.define, task.case]
+    words += [f"-D{definition}" for definition in definitions if definition]
     for place in [folder, *_INCLUDE]:
         words += ["-I", str(place)]
     words += ["--include-file", str(PROOFS / "model.h")]
@@ -133,13 +126,9 @@ def _wrong(task: Task, text: str) -> str:
     if task.kind == "proof":
         return ", ".join(failed) or ("" if "SUCCESSFUL" in text else "it failed")
     if task.kind == "mutant":
-        told = [
-            property_name
-            for property_name in failed
-            if not property_name.startswith("unwinding")
-        ]
-        return "" if told else "it lives"
-    reached = {property_name.removeprefix("reached ") for property_name in failed}
+        dies = any(not name.startswith("unwinding") for name in failed)
+        return "" if dies else "it lives"
+    reached = {name.removeprefix("reached ") for name in failed}
     missing = task.proof.witnesses() - reached
     return f"never reached: {', '.join(sorted(missing))}" if missing else ""
 
@@ -175,11 +164,13 @@ def main(parser: argparse.ArgumentParser) -> int:
             name = f"{given.task.kind} {given.task.name}"
             print(f"{given.seconds:6.1f} s  {name}: {verdict}", file=report, flush=True)
     facts = _facts(answers, unproved)
-    if asked.json == "-":
-        print(json.dumps(facts, indent=2))
-    elif asked.json:
-        Path(asked.json).write_text(json.dumps(facts, indent=2) + "\n")
-    print(_sentence(facts), file=report)
+    output.write_json(facts, asked.json)
+    print(
+        f"{facts['proved']} of {facts['proofs']} proofs hold, "
+        f"{facts['reached']} of {facts['witnesses']} reach their ends, "
+        f"{facts['killed']} of {facts['mutants']} mutants are killed",
+        file=report,
+    )
     return int(any(given.wrong for given in answers))
 
 
@@ -203,11 +194,3 @@ def _facts(answers: Sequence[Answer], unproved: dict[str, str]) -> dict[str, obj
         "unproved": unproved,
         "wrong": {given.task.name: given.wrong for given in answers if given.wrong},
     }
-
-
-def _sentence(facts: dict[str, object]) -> str:
-    return (
-        f"{facts['proved']} of {facts['proofs']} proofs hold, "
-        f"{facts['reached']} of {facts['witnesses']} reach their ends, "
-        f"{facts['killed']} of {facts['mutants']} mutants are killed"
-    )

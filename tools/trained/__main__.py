@@ -29,11 +29,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from ember import paths
+
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "sdk"))
-
-from ember import paths  # noqa: E402
-
 MODELS = Path(__file__).parent / "models"
 PAGE = ROOT / "docs" / "trained-models.md"
 MARK = "<!-- tools/trained -->\n"

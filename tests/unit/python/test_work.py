@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import case_tables
 import one_call
 import pytest
 from benchmarks import work as factors
@@ -72,8 +73,8 @@ def test_the_bound_is_what_is_multiplied_and_touched(
 
 @pytest.mark.parametrize("line", EMPTY.values(), ids=EMPTY)
 def test_loops_over_nothing_are_not_walked(line: str, tmp_path: Path) -> None:
-    one_call.write_case(tmp_path / "case", line)
-    outcome = one(tmp_path / "case", timeout_s=20)
+    folder = case_tables.folder_of(case_tables.zeros_of(line), tmp_path / "case")
+    outcome = one(folder, timeout_s=20)
     assert outcome.status == "passed", outcome.message
 
 

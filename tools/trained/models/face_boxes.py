@@ -4,36 +4,15 @@
 import numpy as np
 import pictures
 import torch
-import weights
 from torch import nn
 
 PACKAGES = ("facenet-pytorch==2.6.0", "scikit-image==0.26.0", "pillow==13.0.0")
 
 
-class Proposals(nn.Module):
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(3, 10, 3)
-        self.prelu1 = nn.PReLU(10)
-        self.pool1 = nn.MaxPool2d(2, 2, ceil_mode=True)
-        self.conv2 = nn.Conv2d(10, 16, 3)
-        self.prelu2 = nn.PReLU(16)
-        self.conv3 = nn.Conv2d(16, 32, 3)
-        self.prelu3 = nn.PReLU(32)
-        self.conv4_1 = nn.Conv2d(32, 2, 1)
-        self.softmax4_1 = nn.Softmax(dim=1)
-        self.conv4_2 = nn.Conv2d(32, 4, 1)
-        self.load_state_dict(
-            weights.of_torch("facenet-pytorch", "facenet_pytorch/data/pnet.pt")
-        )
-
-    def forward(self, picture: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        x = self.pool1(self.prelu1(self.conv1(picture)))
-        x = self.prelu3(self.conv3(self.prelu2(self.conv2(x))))
-        return self.conv4_2(x), self.softmax4_1(self.conv4_1(x))
+def model() -> nn.Module:
+    return pictures.Mtcnn("pnet.pt", [(10, 3, 2), (16, 3, 0), (32, 3, 0)], heads=(2, 4))
 
 
-model = Proposals
 _scenes = pictures.scenes(61, 61)  # a face of about 12 pixels is what it looks for
 example_inputs = (_scenes[0],)
 calibration_inputs = [(scene,) for scene in _scenes[1:]]

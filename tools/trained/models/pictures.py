@@ -1,14 +1,65 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Photographs inside scikit-image -> tensors for networks that look for faces."""
+"""MTCNN, whose networks look for faces, and photographs inside scikit-image."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 import torch
 import weights
 from PIL import Image
+from torch import nn
 
 FACE = (172, 70, 276, 174)  # of the astronaut, in pixels: left, top, right, bottom
+
+
+class Mtcnn(nn.Module):
+    """Convolutions, each (outputs, kernel, size of the pool behind or 0); a layer for
+    all that they give, if it has `inputs`; heads, the first of which tells faces."""
+
+    def __init__(
+        self,
+        file: str,
+        convolutions: Sequence[tuple[int, int, int]],
+        heads: Sequence[int],
+        inputs: int = 0,
+        outputs: int = 0,
+    ) -> None:
+        super().__init__()
+        channels, self.count, self.is_dense = 3, len(convolutions), inputs > 0
+        for n, (filters, kernel, size) in enumerate(convolutions, 1):
+            self.add_module(f"conv{n}", nn.Conv2d(channels, filters, kernel))
+            self.add_module(f"prelu{n}", nn.PReLU(filters))
+            pool = nn.MaxPool2d(size, 2, ceil_mode=True) if size else nn.Identity()
+            self.add_module(f"pool{n}", pool)
+            channels = filters
+        last = self.count + 1
+        if inputs:
+            self.add_module(f"dense{last}", nn.Linear(inputs, outputs))
+            self.add_module(f"prelu{last}", nn.PReLU(outputs))
+        self.heads = [
+            f"dense{last + 1}_{i}" if inputs else f"conv{last}_{i}"
+            for i in range(1, len(heads) + 1)
+        ]
+        for name, count in zip(self.heads, heads, strict=True):
+            head = (
+                nn.Linear(outputs, count) if inputs else nn.Conv2d(channels, count, 1)
+            )
+            self.add_module(name, head)
+        inside = f"facenet_pytorch/data/{file}"
+        self.load_state_dict(weights.of_torch("facenet-pytorch", inside))
+
+    def forward(self, picture: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        layer, x = self.get_submodule, picture
+        for n in range(1, self.count + 1):
+            x = layer(f"pool{n}")(layer(f"prelu{n}")(layer(f"conv{n}")(x)))
+        if self.is_dense:
+            x = x.permute(0, 3, 2, 1).contiguous()
+            x = layer(f"dense{self.count + 1}")(x.view(x.shape[0], -1))
+            x = layer(f"prelu{self.count + 1}")(x)
+        first, *others = (layer(name) for name in self.heads)
+        return *(head(x) for head in others), first(x).softmax(dim=1)
 
 
 def face_crops(size: int, count: int = 6) -> list[torch.Tensor]:
@@ -34,6 +85,13 @@ def faces_and_others(size: int) -> list[tuple[torch.Tensor, bool]]:
         for images, is_face in kinds
         for image in images
     ]
+
+
+def told_faces(size: int, chances: Sequence[np.ndarray]) -> float:
+    """In percent: those of `faces_and_others` that are told right."""
+    labels = [is_face for _, is_face in faces_and_others(size)]
+    seen = [chance[0, 1] > 0.5 for chance in chances]
+    return 100 * float(np.mean(np.array(seen) == labels))
 
 
 def pasted_faces(size: int, width: int) -> list[tuple[torch.Tensor, np.ndarray]]:
