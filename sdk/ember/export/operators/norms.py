@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ember.export.operators.recurrent import rounded, wrapped
+from ember.export.operators.recurrent import wrapped
 from ember.export.packages import need
 
 SCHEMAS = {
@@ -85,7 +85,8 @@ def quantized_prelu(
     if x.dim() > 1:
         slopes = slopes.reshape(-1, *([1] * (x.dim() - 2)))
     products = moved * torch.where(moved < 0, slopes, positive)
-    return _int8(wrapped(rounded(products, shift) + output_zero_point))
+    start = (output_zero_point << shift) + (1 << shift >> 1)
+    return _int8(wrapped(products + start) >> shift)
 
 
 # ---- one group -----------------------------------------------------------------------
