@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ember.export.graph import first, named
-from ember.export.operators.norms import MOST
+from ember.export.operators.norms import MOST, PIXELS
 from ember.export.packages import need
 
 LAYERS = ("layer_norm", "rms_norm", "group_norm", "instance_norm", "prelu")
@@ -81,7 +81,8 @@ def _fits(node: Any) -> bool:
     sizes = _group(node, call, x.shape)
     if not all(isinstance(size, int) for size in sizes):
         return False
-    return 1 <= math.prod(sizes) <= MOST
+    pixels = math.prod(sizes[1:]) if "normalized_shape" not in call else 1
+    return 1 <= math.prod(sizes) <= MOST and pixels <= PIXELS
 
 
 def _are_constants(node: Any, call: Mapping[str, Any]) -> bool:

@@ -31,6 +31,7 @@ SCHEMAS = {
     " int output_zero_point",
 }
 MOST = 1 << 19  # elements of a group
+PIXELS = 1 << 16  # of a channel of a group norm
 EPSILON = 8  # fraction bits of a variance
 LAYER_SHIFT = 8  # fraction bits of a layer norm's results before they are rounded
 _FIRST = 2290047081, 1308598332  # a line near the inverse square root
