@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads a call of quantized_prelu. Contract: prelu_s8.h.
+// A call of quantized_prelu, and its planes. Contract: prelu_s8.h.
 #include "kernels/elementwise/prelu_s8.h"
 
 enum { X, SCALES, ZERO_POINT, SHIFT, ZERO_POINT_OUT, OUT };
@@ -48,4 +48,17 @@ ember_status_t ember_prelu_s8_prepare(ember_node_t *node, ember_prelu_s8_t *s) {
     set_sizes(s, &x);
     ember_node_work(node, x.numel, STEPS);
     return EMBER_OK;
+}
+
+void ember_prelu_plane_s8(const ember_prelu_s8_t *s, size_t at, uint32_t count,
+                          int32_t slope) {
+    const int32_t positive = s->scales[0];
+
+    for (size_t i = at; i < at + count; i++) {
+        const int32_t moved = s->x[i] - s->zero_point;
+        const uint32_t factor = (uint32_t)(moved < 0 ? slope : positive);
+        const uint32_t sum = (uint32_t)moved * factor + (uint32_t)s->start;
+        const int32_t y = (int32_t)sum >> s->shift;
+        s->y[i] = (int8_t)(y > INT8_MAX ? INT8_MAX : y < INT8_MIN ? INT8_MIN : y);
+    }
 }

@@ -23,14 +23,9 @@ typedef struct ember_prelu_s8 {
     uint8_t shift;
 } ember_prelu_s8_t;
 
-static inline int8_t ember_prelu_of_s8(const ember_prelu_s8_t *s, int32_t q,
-                                       int32_t positive, int32_t slope) {
-    const int32_t moved = q - s->zero_point;
-    const uint32_t factor = (uint32_t)(moved < 0 ? slope : positive);
-    const uint32_t sum = (uint32_t)moved * factor + (uint32_t)s->start;
-    const int32_t y = (int32_t)sum >> s->shift;
-    return (int8_t)(y > INT8_MAX ? INT8_MAX : y < INT8_MIN ? INT8_MIN : y);
-}
+// `count` elements from `at` on that share a slope, in plain C.
+void ember_prelu_plane_s8(const ember_prelu_s8_t *s, size_t at, uint32_t count,
+                          int32_t slope);
 
 EMBER_MUST_USE ember_status_t ember_prelu_s8_prepare(ember_node_t *node,
                                                      ember_prelu_s8_t *s);

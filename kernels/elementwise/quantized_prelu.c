@@ -4,16 +4,12 @@
 
 static int32_t run(void *state) {
     const ember_prelu_s8_t *s = state;
-    const int32_t positive = s->scales[0];
-    const int32_t *slopes = s->scales + 1;
-    const int8_t *x = s->x;
-    int8_t *y = s->y;
+    size_t at = 0;
 
     for (uint32_t o = 0; o < s->outer; o++) {
         for (uint32_t c = 0; c < s->channels; c++) {
-            for (uint32_t i = 0; i < s->inner; i++) {
-                *y++ = ember_prelu_of_s8(s, *x++, positive, slopes[c]);
-            }
+            ember_prelu_plane_s8(s, at, s->inner, s->scales[1 + c]);
+            at += s->inner;
         }
     }
     return EMBER_OK;

@@ -71,3 +71,12 @@ void ember_layer_norm_s8_run(const ember_layer_norm_s8_t *s, ember_norm_sums_s8_
         row.y += row.count;
     }
 }
+
+void ember_layer_row_s8(const ember_layer_row_s8_t *row, uint32_t first) {
+    for (uint32_t i = first; i < row->count; i++) {
+        const int32_t n = ember_line_s32(row->x[i], row->multiplier, row->start);
+        const uint32_t upper = (uint32_t)ember_upper_s32(n, row->g[i]);
+        const int32_t sum = (int32_t)(upper + (uint32_t)row->b[i]);
+        row->y[i] = ember_limited_s8(sum >> EMBER_NORM_S8_SHIFT);
+    }
+}

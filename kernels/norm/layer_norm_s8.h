@@ -26,6 +26,9 @@ typedef struct ember_layer_row_s8 {
 
 typedef void (*ember_layer_row_s8_fn)(const ember_layer_row_s8_t *row);
 
+// Elements from `first` on, in plain C.
+void ember_layer_row_s8(const ember_layer_row_s8_t *row, uint32_t first);
+
 EMBER_MUST_USE ember_status_t ember_layer_norm_s8_prepare(ember_node_t *node,
                                                           ember_layer_norm_s8_t *s);
 void ember_layer_norm_s8_run(const ember_layer_norm_s8_t *s, ember_norm_sums_s8_t sums,
