@@ -5,24 +5,31 @@
 
 #include <arm_dsp.h>
 
-// Adds four elements of each of `words` > 0 words.
-static inline void ember_norm_sums_dsp(const int8_t *x, uint32_t words, int32_t *sum,
+// Adds eight elements of each of `pairs` > 0 pairs of words.
+static inline void ember_norm_sums_dsp(const int8_t *x, uint32_t pairs, int32_t *sum,
                                        uint32_t *squares) {
     const uint32_t ones = 0x00010001u;
-    uint32_t w, a;
+    uint32_t w, v, a;
 
     __asm__("1:\n\t"
             "ldr %[w], [%[x]], #4\n\t"
+            "ldr %[v], [%[x]], #4\n\t"
             "sxtb16 %[a], %[w]\n\t"
             "sxtb16 %[w], %[w], ror #8\n\t"
             "smlad %[q], %[a], %[a], %[q]\n\t"
-            "smlad %[s], %[a], %[ones], %[s]\n\t"
+            "sxtab16 %[a], %[a], %[v]\n\t"
             "smlad %[q], %[w], %[w], %[q]\n\t"
+            "sxtab16 %[w], %[w], %[v], ror #8\n\t"
+            "smlad %[s], %[a], %[ones], %[s]\n\t"
             "smlad %[s], %[w], %[ones], %[s]\n\t"
+            "sxtb16 %[a], %[v]\n\t"
+            "sxtb16 %[v], %[v], ror #8\n\t"
+            "smlad %[q], %[a], %[a], %[q]\n\t"
+            "smlad %[q], %[v], %[v], %[q]\n\t"
             "subs %[n], #1\n\t"
             "bne 1b"
-            : [x] "+r"(x), [n] "+r"(words), [s] "+r"(*sum), [q] "+r"(*squares),
-              [w] "=&r"(w), [a] "=&r"(a)
+            : [x] "+r"(x), [n] "+r"(pairs), [s] "+r"(*sum), [q] "+r"(*squares),
+              [w] "=&r"(w), [v] "=&r"(v), [a] "=&r"(a)
             : [ones] "r"(ones)
             : "cc", "memory");
 }
@@ -34,7 +41,7 @@ typedef struct ember_norm_row_dsp {
     const int32_t *g;
     const int32_t *b;
     int8_t *y;
-    const int8_t *end; // of y, a multiple of four > 0 behind it
+    const int8_t *end; // of y, a multiple of eight > 0 behind it
     int32_t multiplier;
     int32_t start;
 } ember_norm_row_dsp_t;
@@ -62,8 +69,10 @@ static inline void ember_norm_row_dsp(const ember_norm_row_dsp_t *row) {
     __asm__ volatile("push {r4-r11}\n\t"
                      "ldmia r0, {r0-r6}\n\t"
                      "1:\n\t"
+                     ".rept 2\n\t"
                      "ldr r7, [r0], #4\n\t" EMBER_NORM_PAIR_DSP("0", "8")
                          EMBER_NORM_PAIR_DSP("16", "24") "str r7, [r3], #4\n\t"
+                     ".endr\n\t"
                      "cmp r3, r4\n\t"
                      "bne 1b\n\t"
                      "pop {r4-r11}"

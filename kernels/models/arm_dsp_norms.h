@@ -38,9 +38,9 @@ static inline int32_t ember_norm_line_model(int32_t x, int32_t by, int32_t start
     return (int32_t)((uint32_t)x * (uint32_t)by + (uint32_t)start);
 }
 
-static inline void ember_norm_sums_dsp(const int8_t *x, uint32_t words, int32_t *sum,
+static inline void ember_norm_sums_dsp(const int8_t *x, uint32_t pairs, int32_t *sum,
                                        uint32_t *squares) {
-    for (uint32_t i = 0; i < 4 * words; i++) {
+    for (uint32_t i = 0; i < 8 * pairs; i++) {
         *sum += x[i];
         *squares += (uint32_t)(x[i] * x[i]);
     }

@@ -9,10 +9,10 @@
 // V + epsilon is N^2 times the variance; epsilon has 8 fraction bits. Its inverse square
 // root has a relative error below 2^-23: a line, then three rounds of Newton's. If V is
 // 0, so is the result without a bias. `mean` is S / N, rounded to nearest, ties away
-// from zero; normalised numbers have f = 30 - ceil(log2(N) / 2) fraction bits:
+// from zero; normalised numbers have f = 29 - ceil(log2(N) / 2) fraction bits:
 //
 //     n = (q - mean) * multiplier - rest
-//     multiplier = round(N * 2^f / sqrt(V + epsilon))     below 2^31
+//     multiplier = round(N * 2^f / sqrt(V + epsilon))     below 2^30
 //     rest = round((S - N * mean) * 2^f / sqrt(V + epsilon))
 //
 // U(a, b) is (a * b + 2^31) >> 32; other products and sums wrap. Of a layer norm each

@@ -4,15 +4,17 @@
 
 #include "kernels/norm/norm_s8.h"
 
-enum { FOUR = 4 };
+enum { EIGHT = 8 };
 
 void ember_norm_sums_s8_dsp(ember_sums_s8_t *to, const int8_t *x, uint32_t count) {
-    const uint32_t words = count / FOUR;
+    const uint32_t pairs = count / EIGHT;
 
-    if (words > 0) {
+    if (pairs > 0) {
         uint32_t squares = 0;
-        ember_norm_sums_dsp(x, words, &to->sum, &squares);
+        ember_norm_sums_dsp(x, pairs, &to->sum, &squares);
         to->squares += squares;
     }
-    ember_norm_sums_s8(to, x + FOUR * words, count % FOUR);
+    if (count % EIGHT > 0) {
+        ember_norm_sums_s8(to, x + EIGHT * pairs, count % EIGHT);
+    }
 }

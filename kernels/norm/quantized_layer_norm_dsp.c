@@ -4,17 +4,19 @@
 
 #include "kernels/norm/layer_norm_s8.h"
 
-enum { FOUR = 4 };
+enum { EIGHT = 8 };
 
 static void scale(const ember_layer_row_s8_t *row) {
-    const uint32_t whole = row->count & ~(uint32_t)(FOUR - 1);
+    const uint32_t whole = row->count & ~(uint32_t)(EIGHT - 1);
 
     if (whole > 0) {
         const ember_norm_row_dsp_t task = {
             row->x, row->g, row->b, row->y, row->y + whole, row->multiplier, row->start};
         ember_norm_row_dsp(&task);
     }
-    ember_layer_row_s8(row, whole);
+    if (whole < row->count) {
+        ember_layer_row_s8(row, whole);
+    }
 }
 
 EMBER_LAYER_NORM_S8_KERNEL(quantized_layer_norm_dsp, ember_norm_sums_s8_dsp, scale);

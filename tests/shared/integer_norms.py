@@ -20,10 +20,11 @@ def upper(a: int, b: int) -> int:
 
 
 def inverse_root(m: int) -> int:
-    """2^31 / sqrt(m / 2^30), of m from 2^30 on."""
-    y = 2290047081 - (m * 1308598332 >> 32)
+    """2^30 / sqrt(m / 2^30), of m from 2^30 on."""
+    y = 1145023541 - (m * 654299166 >> 32)
     for _ in range(3):
-        y = y * ((3 << 30) - ((y * y >> 31) * m >> 31)) >> 31
+        away = (1 << 26) - ((y * y >> 32) * m >> 32)
+        y += y * away * 32 >> 32
     return y
 
 
@@ -50,8 +51,8 @@ def normal(group: Sequence[int], epsilon: int, about: int | None = None) -> Norm
     wide = variance * 256 + epsilon
     left = (64 - wide.bit_length()) // 2 * 2
     inverse = inverse_root(wide << left >> 32)
-    fraction = 30 - ((count - 1).bit_length() + 1) // 2
-    right = 58 - fraction - left // 2
+    fraction = 29 - ((count - 1).bit_length() + 1) // 2
+    right = 57 - fraction - left // 2
     half = 1 << (right - 1)
     multiplier = count * inverse + half >> right
     return Normal(multiplier, mean, (total - mean * count) * inverse + half >> right)

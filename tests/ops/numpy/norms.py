@@ -42,7 +42,7 @@ def scales_of(count: int, group: int, shift: int, *, any_scale: bool) -> Array:
     """g and b with which most results are within int8, or any numbers."""
     if any_scale:
         return random.integers(-(2**31), 2**31, (2, count)).astype(np.int32)
-    fraction = 30 - ((group - 1).bit_length() + 1) // 2
+    fraction = 29 - ((group - 1).bit_length() + 1) // 2
     g = random.uniform(-50, 50, count) * 2.0 ** (shift + 32 - fraction)
     b = random.uniform(-60, 60, count) * 2.0**shift
     return np.stack([g, b]).clip(-(2**31), 2**31 - 1).astype(np.int32)

@@ -142,7 +142,7 @@ def of_groups(call: Mapping[str, Any], shape: Any, edges: Edges) -> Integers:
     count = channels // groups * math.prod(shape[2:])
     by = _numbers(call["weight"], channels, 1.0) / edges.y.scale
     bias = _numbers(call["bias"], channels, 0.0) / edges.y.scale
-    reach = 2.0 ** (30 - fraction(count))  # of normalised numbers
+    reach = 2.0 ** (29 - fraction(count))  # of normalised numbers
     most = max(float(by.abs().max()) * reach, float(bias.abs().max()) + 128)
     shift = min(max(_MOST - math.ceil(math.log2(most)), 1), _MOST_SHIFT)
     scales = _scales(by, bias, edges.y, shift, count)

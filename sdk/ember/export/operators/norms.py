@@ -34,14 +34,14 @@ MOST = 1 << 19  # elements of a group
 PIXELS = 1 << 16  # of a channel of a group norm
 EPSILON = 8  # fraction bits of a variance
 LAYER_SHIFT = 8  # fraction bits of a layer norm's results before they are rounded
-_FIRST = 2290047081, 1308598332  # a line near the inverse square root
+_FIRST = 1145023541, 654299166  # a line near the inverse square root
 _ROUNDS = 3  # of Newton's, after it
 _HALF = 1 << 31
 
 
 def fraction(count: int) -> int:
     """Fraction bits of normalised numbers of a group, which reach sqrt(count)."""
-    return 30 - ((count - 1).bit_length() + 1) // 2
+    return 29 - ((count - 1).bit_length() + 1) // 2
 
 
 def quantized_layer_norm(
@@ -115,7 +115,7 @@ def _normal(rows: Any, epsilon: int, about: int | None) -> _Normal:
     inverse = torch.where(variance == 0, 0, inverse)
     half = torch.where(sums < 0, -(count // 2), count // 2)
     mean = torch.div(sums + half, count, rounding_mode="trunc")
-    right = 58 - fraction(count) - left // 2
+    right = 57 - fraction(count) - left // 2
     last = torch.ones_like(right) << (right - 1).clamp(min=0)
     multiplier = (count * inverse + last) >> right.clamp(min=1)
     rest = ((sums - count * mean) * inverse + last) >> right.clamp(min=1)
@@ -123,7 +123,7 @@ def _normal(rows: Any, epsilon: int, about: int | None) -> _Normal:
 
 
 def _inverse_root(x: Any) -> tuple[Any, Any]:
-    """x > 0 -> `left`, even, and y near 2^62 / sqrt(x << left): x << left fills 64
+    """x > 0 -> `left`, even, and y near 2^61 / sqrt(x << left): x << left fills 64
     bits."""
     torch = need("torch")
     left = torch.zeros_like(x)
@@ -135,8 +135,8 @@ def _inverse_root(x: Any) -> tuple[Any, Any]:
     start, slope = _FIRST
     y = start - ((upper * slope) >> 32)
     for _ in range(_ROUNDS):
-        square = (y * y) >> 31
-        y = (y * (3 * (1 << 30) - ((square * upper) >> 31))) >> 31
+        away = (1 << 26) - ((((y * y) >> 32) * upper) >> 32)
+        y = y + ((y * away * 32) >> 32)
     return left, y
 
 
