@@ -72,17 +72,17 @@ static inline void ember_norm_row_dsp(const ember_norm_row_dsp_t *row) {
                      ".rept 2\n\t"
                      "ldr r7, [r0], #4\n\t" EMBER_NORM_PAIR_DSP("0", "8")
                          EMBER_NORM_PAIR_DSP("16", "24") "str r7, [r3], #4\n\t"
-                     ".endr\n\t"
-                     "cmp r3, r4\n\t"
-                     "bne 1b\n\t"
-                     "pop {r4-r11}"
+                                                         ".endr\n\t"
+                                                         "cmp r3, r4\n\t"
+                                                         "bne 1b\n\t"
+                                                         "pop {r4-r11}"
                      : "+r"(r0)
                      :
                      : "r1", "r2", "r3", "r12", "lr", "cc", "memory");
 }
 
-// Adds four neighbouring bytes of `count` words, 1 .. 255, which are `step` bytes apart:
-// each by itself.
+// Adds four neighbouring bytes of `count` words, 1 .. 255, which are `step` bytes
+// apart: each by itself.
 static inline void ember_norm_channels_dsp(const int8_t *x, int32_t step,
                                            uint32_t count, int32_t *sums,
                                            uint32_t *squares) {
@@ -123,7 +123,7 @@ typedef struct ember_norm_lines_dsp {
     const int8_t *x;
     int8_t *y;
     int32_t step;
-    int32_t rounds; // 256 times those after the first, and the shift
+    int32_t rounds;   // 256 times those after the first, and the shift
     int32_t lines[8]; // slope and start of each byte
 } ember_norm_lines_dsp_t;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_group_norm: channels of an image in groups; instance norm has one channel in
-// each. Formulas: norm_s8.h.
+// quantized_group_norm: channels of an image in groups; instance norm has one channel
+// in each. Formulas: norm_s8.h.
 #ifndef EMBER_KERNELS_NORM_GROUP_NORM_S8_H
 #define EMBER_KERNELS_NORM_GROUP_NORM_S8_H
 

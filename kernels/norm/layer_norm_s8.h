@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// quantized_layer_norm: each row of the last dimensions is a group. Formulas: norm_s8.h.
+// quantized_layer_norm: each row of the last dimensions is a group. Formulas:
+// norm_s8.h.
 #ifndef EMBER_KERNELS_NORM_LAYER_NORM_S8_H
 #define EMBER_KERNELS_NORM_LAYER_NORM_S8_H
 

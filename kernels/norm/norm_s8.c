@@ -10,8 +10,8 @@ enum { PLACES = 57, ROOT = 26, UP = 5 };
 #define FIRST 1145023541u // a line near 2^30 / sqrt(m / 2^30)
 #define SLOPE 654299166u
 
-// A number of 64 bits without its zeros before the first one, of which there are `left`,
-// an even number.
+// A number of 64 bits without its zeros before the first one, of which there are
+// `left`, an even number.
 typedef struct upper {
     uint32_t bits; // 2^30 ..
     uint32_t left;
@@ -55,14 +55,15 @@ static inline int32_t rounded(int64_t x, uint32_t bits) {
 }
 
 FAST ember_normal_s8_t ember_normal_s8(const ember_norm_s8_t *by,
-                                  const ember_sums_s8_t *sums) {
+                                       const ember_sums_s8_t *sums) {
     const int32_t count = (int32_t)by->count;
     int32_t sum = sums->sum;
     int64_t variance;
 
     if (by->rms) {
         const int32_t zero = by->zero_point;
-        const int64_t moved = (int64_t)(2 * zero) * sum - (int64_t)(zero * zero) * count;
+        const int64_t moved =
+            (int64_t)(2 * zero) * sum - (int64_t)(zero * zero) * count;
         sum = zero * count;
         variance = count * (sums->squares - moved);
     } else {

@@ -6,10 +6,10 @@
 //     S = sum of q           V = N * sum of q^2 - S^2
 //     S = N * zero_point     V = N * sum of (q - zero_point)^2       of an RMS norm
 //
-// V + epsilon is N^2 times the variance; epsilon has 8 fraction bits. Its inverse square
-// root has a relative error below 2^-23: a line, then three rounds of Newton's. If V is
-// 0, so is the result without a bias. `mean` is S / N, rounded to nearest, ties away
-// from zero; normalised numbers have f = 29 - ceil(log2(N) / 2) fraction bits:
+// V + epsilon is N^2 times the variance; epsilon has 8 fraction bits. Its inverse
+// square root has a relative error below 2^-23: a line, then three rounds of Newton's.
+// If V is 0, so is the result without a bias. `mean` is S / N, rounded to nearest, ties
+// away from zero; normalised numbers have f = 29 - ceil(log2(N) / 2) fraction bits:
 //
 //     n = (q - mean) * multiplier - rest
 //     multiplier = round(N * 2^f / sqrt(V + epsilon))     below 2^30

@@ -12,10 +12,12 @@ static void plane(int8_t *y, const int8_t *x, uint32_t count, ember_channel_s8_t
     const int32_t words = (int32_t)(count / FOUR);
 
     if (words > 0) {
-        const ember_norm_lines_dsp_t task = {
-            x, y, FOUR, (words - 1) * ROUND + (int32_t)shift,
-            {by.slope, by.start, by.slope, by.start, by.slope, by.start, by.slope,
-             by.start}};
+        const ember_norm_lines_dsp_t task = {x,
+                                             y,
+                                             FOUR,
+                                             (words - 1) * ROUND + (int32_t)shift,
+                                             {by.slope, by.start, by.slope, by.start,
+                                              by.slope, by.start, by.slope, by.start}};
         ember_norm_lines_dsp(&task);
     }
     for (uint32_t i = FOUR * (uint32_t)words; i < count; i++) {
@@ -49,10 +51,13 @@ static void pixels(const ember_group_norm_s8_t *s, int8_t *y, const int8_t *x) {
 
     for (uint32_t c = 0; c < whole; c += FOUR) {
         const ember_channel_s8_t *by = s->working + c;
-        const ember_norm_lines_dsp_t task = {
-            x + c, y + c, (int32_t)s->channels, rounds,
-            {by[0].slope, by[0].start, by[1].slope, by[1].start, by[2].slope,
-             by[2].start, by[3].slope, by[3].start}};
+        const ember_norm_lines_dsp_t task = {x + c,
+                                             y + c,
+                                             (int32_t)s->channels,
+                                             rounds,
+                                             {by[0].slope, by[0].start, by[1].slope,
+                                              by[1].start, by[2].slope, by[2].start,
+                                              by[3].slope, by[3].start}};
         ember_norm_lines_dsp(&task);
     }
     ember_group_pixels_s8(s, y, x, whole);

@@ -46,8 +46,7 @@ static void some_channels(ember_channel_s8_t *to, const int8_t *x, uint32_t step
     vstrwq_s32(squares + FOUR, odd_squares);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = i / 2 + FOUR * (i % 2);
-        to[i] =
-            (ember_channel_s8_t){.sum = sums[at], .squares = (uint32_t)squares[at]};
+        to[i] = (ember_channel_s8_t){.sum = sums[at], .squares = (uint32_t)squares[at]};
     }
 }
 
@@ -63,6 +62,8 @@ static void channels(const ember_group_norm_s8_t *s, const int8_t *x) {
 static void some_pixels(const ember_group_norm_s8_t *s, int8_t *y, const int8_t *x,
                         const ember_channel_s8_t *by, uint32_t count) {
     const mve_pred16_t lanes = vctp32q(count);
+    const uint32_t channels = s->channels, pixels = s->pixels; // y may be anything
+    const int32_t left = -(int32_t)s->shift;
     int32_t slopes[FOUR] = {0}, starts[FOUR] = {0};
 
     for (uint32_t i = 0; i < count && i < FOUR; i++) {
@@ -70,12 +71,12 @@ static void some_pixels(const ember_group_norm_s8_t *s, int8_t *y, const int8_t 
         starts[i] = by[i].start;
     }
     const int32x4_t slope = vldrwq_s32(slopes), start = vldrwq_s32(starts);
-    for (uint32_t p = s->pixels; p > 0; p--) {
+    for (uint32_t p = pixels; p > 0; p--) {
         const int32x4_t product = vmulq_s32(vldrbq_z_s32(x, lanes), slope);
         const int32x4_t line = vaddq_s32(product, start);
-        ember_store_limited_mve(y, vshlq_r_s32(line, -(int32_t)s->shift), lanes);
-        x += s->channels;
-        y += s->channels;
+        ember_store_limited_mve(y, vshlq_r_s32(line, left), lanes);
+        x += channels;
+        y += channels;
     }
 }
 

@@ -10,8 +10,9 @@ static void scale(const ember_layer_row_s8_t *row) {
     const uint32_t whole = row->count & ~(uint32_t)(EIGHT - 1);
 
     if (whole > 0) {
-        const ember_norm_row_dsp_t task = {
-            row->x, row->g, row->b, row->y, row->y + whole, row->multiplier, row->start};
+        const ember_norm_row_dsp_t task = {row->x,    row->g,         row->b,
+                                           row->y,    row->y + whole, row->multiplier,
+                                           row->start};
         ember_norm_row_dsp(&task);
     }
     if (whole < row->count) {

@@ -8,13 +8,14 @@ enum { FOUR = 4 };
 
 static void scale(const ember_layer_row_s8_t *row) {
     const int32x4_t by = vdupq_n_s32(row->multiplier);
+    const int32_t start = row->start;
     const int8_t *x = row->x;
     const int32_t *g = row->g, *b = row->b;
     int8_t *y = row->y;
 
     for (int32_t left = (int32_t)row->count; left > 0; left -= FOUR) {
         const mve_pred16_t lanes = vctp32q((uint32_t)left);
-        const int32x4_t n = vmlasq_n_s32(vldrbq_z_s32(x, lanes), by, row->start);
+        const int32x4_t n = vmlasq_n_s32(vldrbq_z_s32(x, lanes), by, start);
         const int32x4_t scaled = vrmulhq_s32(n, vldrwq_z_s32(g, lanes));
         const int32x4_t sum = vaddq_s32(scaled, vldrwq_z_s32(b, lanes));
         const int16x8_t half =

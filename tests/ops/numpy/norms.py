@@ -1,6 +1,6 @@
-"""Normalisation and PReLU of int8, called once each; running this file with tests/shared on the
-path writes the cases again. What is expected is computed number by number; all of it is
-exact."""
+"""Normalisation and PReLU of int8, called once each; running this file with
+tests/shared on the path writes the cases again. What is expected is computed number by
+number; all of it is exact."""
 
 import math
 from pathlib import Path
@@ -19,8 +19,7 @@ HERE = Path()
 OUT = "*, Tensor(a!) out) -> Tensor(a!)"
 GROUP = f"(Tensor x, Tensor scales, int groups, int epsilon, int shift, {OUT}"
 PRELU = (
-    "(Tensor x, Tensor scales, int zero_point, int shift, int output_zero_point,"
-    f" {OUT}"
+    f"(Tensor x, Tensor scales, int zero_point, int shift, int output_zero_point, {OUT}"
 )
 LAYER = f"(Tensor x, Tensor scales, int epsilon, bool rms, int zero_point, {OUT}"
 random = np.random.default_rng(21)
@@ -127,10 +126,9 @@ def prelu(
     """ends -- the zero point, the shift, and the zero point of the result"""
     zero, shift, zero_y = ends
     x = random.integers(-128, 128, shape).astype(np.int8)
-    factors = random.uniform(-1, 1.5, slopes + 1) * 2.0**shift
+    scales = (random.uniform(-1, 1.5, slopes + 1) * 2.0**shift).astype(np.int32)
     if any_scale:
-        factors = random.integers(-(2**22), 2**22, slopes + 1)
-    scales = factors.astype(np.int32)
+        scales = random.integers(-(2**22), 2**22, slopes + 1).astype(np.int32)
     by = scales[1:].reshape(-1, *([1] * (len(shape) - 2)))
     pairs = zip(x.flat, np.broadcast_to(by, shape).flat, strict=True)
     y = [

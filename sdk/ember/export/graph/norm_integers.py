@@ -75,7 +75,7 @@ def to_integers(graph_module: Any) -> None:
 
 
 def _replace(graph_module: Any, node: Any) -> None:
-    target = norm_layers.target_of(graph_module, node)
+    target: Any = norm_layers.target_of(graph_module, node)
     call = dict(by_name(target, node.args, node.kwargs))
     for role in ("weight", "bias"):
         call[role] = value_of(graph_module, call.get(role))
@@ -187,4 +187,4 @@ def _scales(by: Any, bias: Any, of_y: Scale, shift: int, count: int) -> Any:
 def _epsilon(epsilon: float, count: int, of_x: Scale) -> int:
     """In the unit of the variance."""
     whole = epsilon * (count / of_x.scale) ** 2 * 2**EPSILON
-    return max(1, round(min(whole, 2.0**61)))
+    return max(1, round(min(float(whole), 2.0**61)))

@@ -75,7 +75,7 @@ def _fits(node: Any) -> bool:
         return False
     if kind(node) == "prelu":
         slopes = call["weight"].meta["val"].numel()
-        return slopes == 1 or (x.dim() > 1 and slopes == x.shape[1])
+        return bool(slopes == 1 or (x.dim() > 1 and slopes == x.shape[1]))
     if kind(node) == "instance_norm" and not call["use_input_stats"]:
         return False
     sizes = _group(node, call, x.shape)

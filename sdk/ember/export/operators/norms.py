@@ -4,11 +4,11 @@ ember::quantized_layer_norm(x, scales, epsilon, rms, zero_point)   (.., n) -> (.
 ember::quantized_group_norm(x, scales, groups, epsilon, shift)     (n, c, ..), the same
 ember::quantized_prelu(x, scales, zero_point, shift, output_zero_point)   the same
 
-x and the result are int8. `scales` of a layer norm, int32 (2, n), are a multiplier and a
-bias for each of the last elements, those of a group norm (2, c). `epsilon` is in the
+x and the result are int8. `scales` of a layer norm, int32 (2, n), are a multiplier and
+a bias for each of the last elements, those of a group norm (2, c). `epsilon` is in the
 unit of the variance: the square of x's steps, of elements^2 / 256. With `rms` the zero
-point is taken for the mean. `scales` of PReLU, int32 (1 + slopes): the multiplier of what is
-not negative, then those of slopes, one or one for each channel.
+point is taken for the mean. `scales` of PReLU, int32 (1 + slopes): the multiplier of
+what is not negative, then those of slopes, one or one for each channel.
 
 Sums are exact, so boards give the same bits; kernels/norm/norm_s8.h and
 kernels/elementwise/prelu_s8.h have the formulas.
