@@ -1,5 +1,5 @@
 """Normalisation and PReLU of int8 in integers, number by number, as
-kernels/norm/norm_s8.h and kernels/elementwise/prelu_s8.h have them."""
+kernels/norm/norm_s8.h and kernels/cortex_m/prelu_s8.h have them."""
 
 from __future__ import annotations
 

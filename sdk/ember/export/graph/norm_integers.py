@@ -32,7 +32,7 @@ def fusing(known: Any, activation: Any) -> Any:
     """
     specs = need("torchao.quantization.pt2e.quantizer")
 
-    class Fusing(specs.Quantizer):  # type: ignore[misc, name-defined]
+    class Normalising(specs.Quantizer):  # type: ignore[misc, name-defined]
         def transform_for_annotation(self, model: Any) -> Any:
             norm_layers.fold(model)
             model = known.transform_for_annotation(model)
@@ -52,7 +52,7 @@ def fusing(known: Any, activation: Any) -> Any:
         def validate(self, model: Any) -> None:
             known.validate(model)
 
-    return Fusing()
+    return Normalising()
 
 
 # ---- lowering ------------------------------------------------------------------------
@@ -79,17 +79,17 @@ def _replace(graph_module: Any, node: Any) -> None:
     call = dict(by_name(target, node.args, node.kwargs))
     for role in ("weight", "bias"):
         call[role] = value_of(graph_module, call.get(role))
-    edges = Edges(scale_of(first(node)), output_scale([node]))
+    sides = Sides(scale_of(first(node)), output_scale([node]))
     shape = node.meta["val"].shape
-    integers = _LAYERS[target.__name__.partition(".")[0]](call, shape, edges)
+    integers = _LAYERS[target.__name__.partition(".")[0]](call, shape, sides)
     graph, name = graph_module.graph, node.name
     with graph.inserting_before(node):
         held = hold(graph_module, f"_{name}_scales", integers.scales)
-        given = quantised(graph, first(node), edges.x)
+        given = quantised(graph, first(node), sides.x)
         operator = getattr(library.defined(), integers.operator).default
         step = graph.call_function(operator, (given, held, *integers.words))
         step.meta = dict(node.meta)
-        output = real(graph, step, edges.y)
+        output = real(graph, step, sides.y)
     node.replace_all_uses_with(output)
     graph.erase_node(node)
     output.meta, output.name = dict(step.meta), name  # as the float model has it
@@ -105,7 +105,7 @@ _PRODUCT = 22  # bits of a factor of PReLU, whose other one has 9
 
 
 @dataclass(frozen=True)
-class Edges:
+class Sides:
     """What integers of input and output represent."""
 
     x: Scale
@@ -113,7 +113,7 @@ class Edges:
 
 
 @dataclass(frozen=True)
-class Integers:
+class NormCall:
     """A call of an operator: what follows x."""
 
     operator: str
@@ -121,44 +121,44 @@ class Integers:
     words: tuple[Any, ...]
 
 
-def of_layer(call: Mapping[str, Any], shape: Any, edges: Edges) -> Integers:
+def of_layer(call: Mapping[str, Any], shape: Any, sides: Sides) -> NormCall:
     """The integers of a layer or RMS norm."""
     count = math.prod(call["normalized_shape"])
-    by = _numbers(call["weight"], count, 1.0) / edges.y.scale
-    bias = _numbers(call.get("bias"), count, 0.0) / edges.y.scale
-    scales = _scales(by, bias, edges.y, LAYER_SHIFT, count)
+    by = _numbers(call["weight"], count, 1.0) / sides.y.scale
+    bias = _numbers(call.get("bias"), count, 0.0) / sides.y.scale
+    scales = _scales(by, bias, sides.y, LAYER_SHIFT, count)
     epsilon = call["eps"]
     if epsilon is None:
         epsilon = need("torch").finfo(need("torch").float32).eps
     rms = "cudnn_enable" not in call
-    words = _epsilon(epsilon, count, edges.x), rms, edges.x.zero_point
-    return Integers("quantized_layer_norm", scales, words)
+    words = _epsilon(epsilon, count, sides.x), rms, sides.x.zero_point
+    return NormCall("quantized_layer_norm", scales, words)
 
 
-def of_groups(call: Mapping[str, Any], shape: Any, edges: Edges) -> Integers:
+def of_groups(call: Mapping[str, Any], shape: Any, sides: Sides) -> NormCall:
     """The integers of a group or instance norm."""
     channels = shape[1]
     groups = call.get("num_groups", channels)
     count = channels // groups * math.prod(shape[2:])
-    by = _numbers(call["weight"], channels, 1.0) / edges.y.scale
-    bias = _numbers(call["bias"], channels, 0.0) / edges.y.scale
+    by = _numbers(call["weight"], channels, 1.0) / sides.y.scale
+    bias = _numbers(call["bias"], channels, 0.0) / sides.y.scale
     reach = 2.0 ** (29 - fraction(count))  # of normalised numbers
     most = max(float(by.abs().max()) * reach, float(bias.abs().max()) + 128)
     shift = min(max(_MOST - math.ceil(math.log2(most)), 1), _MOST_SHIFT)
-    scales = _scales(by, bias, edges.y, shift, count)
-    words = groups, _epsilon(call["eps"], count, edges.x), shift
-    return Integers("quantized_group_norm", scales, words)
+    scales = _scales(by, bias, sides.y, shift, count)
+    words = groups, _epsilon(call["eps"], count, sides.x), shift
+    return NormCall("quantized_group_norm", scales, words)
 
 
-def of_prelu(call: Mapping[str, Any], shape: Any, edges: Edges) -> Integers:
+def of_prelu(call: Mapping[str, Any], shape: Any, sides: Sides) -> NormCall:
     torch = need("torch")
     slopes = torch.cat([torch.ones(1), call["weight"].reshape(-1)]).double()
-    factors = slopes * edges.x.scale / edges.y.scale
+    factors = slopes * sides.x.scale / sides.y.scale
     bits = math.ceil(math.log2(float(factors.abs().max())))
     shift = min(max(_PRODUCT - 1 - bits, 0), _MOST_SHIFT)
     scales = (factors * 2.0**shift).round().clamp(-(2**_PRODUCT), 2**_PRODUCT)
-    words = edges.x.zero_point, shift, edges.y.zero_point
-    return Integers("quantized_prelu", scales.to(torch.int32), words)
+    words = sides.x.zero_point, shift, sides.y.zero_point
+    return NormCall("quantized_prelu", scales.to(torch.int32), words)
 
 
 _LAYERS = {

@@ -11,7 +11,7 @@ point is taken for the mean. `scales` of PReLU, int32 (1 + slopes): the multipli
 what is not negative, then those of slopes, one or one for each channel.
 
 Sums are exact, so boards give the same bits; kernels/norm/norm_s8.h and
-kernels/elementwise/prelu_s8.h have the formulas.
+kernels/cortex_m/prelu_s8.h have the formulas.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 // where int8() saturates and sums wrap; `factor` is one of q >= zero_point, or a slope:
 // of all, or of q's channel. `start` is the zero point of y and the half that rounds.
 // All of it is exact on every core. Channels may be last in memory.
-#ifndef EMBER_KERNELS_ELEMENTWISE_PRELU_S8_H
-#define EMBER_KERNELS_ELEMENTWISE_PRELU_S8_H
+#ifndef EMBER_KERNELS_CORTEX_M_PRELU_S8_H
+#define EMBER_KERNELS_CORTEX_M_PRELU_S8_H
 
 #include "ember/node.h"
 
@@ -30,4 +30,4 @@ void ember_prelu_plane_s8(const ember_prelu_s8_t *s, size_t at, uint32_t count,
 EMBER_MUST_USE ember_status_t ember_prelu_s8_prepare(ember_node_t *node,
                                                      ember_prelu_s8_t *s);
 
-#endif // EMBER_KERNELS_ELEMENTWISE_PRELU_S8_H
+#endif // EMBER_KERNELS_CORTEX_M_PRELU_S8_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A call of quantized_prelu, and its planes. Contract: prelu_s8.h.
-#include "kernels/elementwise/prelu_s8.h"
+// ember::quantized_prelu.out, portable. Contract: prelu_s8.h.
+#include "kernels/cortex_m/prelu_s8.h"
 
 enum { X, SCALES, ZERO_POINT, SHIFT, ZERO_POINT_OUT, OUT };
 enum { MOST_SHIFT = 20, STEPS = 8 };
@@ -62,3 +62,22 @@ void ember_prelu_plane_s8(const ember_prelu_s8_t *s, size_t at, uint32_t count,
         s->y[i] = (int8_t)(y > INT8_MAX ? INT8_MAX : y < INT8_MIN ? INT8_MIN : y);
     }
 }
+
+static int32_t run(void *state) {
+    const ember_prelu_s8_t *s = state;
+    size_t at = 0;
+
+    for (uint32_t o = 0; o < s->outer; o++) {
+        for (uint32_t c = 0; c < s->channels; c++) {
+            ember_prelu_plane_s8(s, at, s->inner, s->scales[1 + c]);
+            at += s->inner;
+        }
+    }
+    return EMBER_OK;
+}
+
+static ember_status_t prepare(ember_node_t *node, void *state) {
+    return ember_prelu_s8_prepare(node, state);
+}
+
+EMBER_KERNEL(quantized_prelu, ember_prelu_s8_t);

@@ -3,7 +3,7 @@
 // Contract: prelu_s8.h.
 #include <arm_dsp_norms.h>
 
-#include "kernels/elementwise/prelu_s8.h"
+#include "kernels/cortex_m/prelu_s8.h"
 
 enum { FOUR = 4, ROUND = 256 };
 

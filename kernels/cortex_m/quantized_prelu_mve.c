@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // quantized_prelu with Helium, four elements or channels at a time. Contract:
 // prelu_s8.h.
-#include "kernels/elementwise/prelu_s8.h"
+#include "kernels/cortex_m/prelu_s8.h"
 #include "kernels/engine/mve/limited_mve.h"
 
 #define INLINE static inline __attribute__((always_inline))
