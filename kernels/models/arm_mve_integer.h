@@ -50,6 +50,10 @@ static inline int8x16_t vreinterpretq_s8_s16(int16x8_t a) {
     return (int8x16_t)a;
 }
 
+static inline int32x4_t vreinterpretq_s32_s8(int8x16_t a) {
+    return (int32x4_t)a;
+}
+
 static inline int16x8_t vreinterpretq_s16_s8(int8x16_t a) {
     return (int16x8_t)a;
 }

@@ -197,9 +197,11 @@ def _is_again(node: Any) -> bool:
 
 def _layer(last: Any) -> LayerDamage:
     """The nodes from one that is quantised back to those quantised before."""
-    if recurrent := _recurrent(last):
-        name = str(recurrent.target).split(".")[1].removeprefix("quantized_")
-        return LayerDamage(last.name, name, _module(recurrent), "per channel")
+    if (whole := _whole(last)) is not None:
+        name = str(whole.target).split(".")[1].removeprefix("quantized_")
+        is_recurrent = first(last) is not whole  # has several results
+        weights = "per channel" if is_recurrent else None
+        return LayerDamage(last.name, name, _module(whole), weights)
     names, weights, node = [], None, last
     module = _module(last)
     while node is not None and node.op == "call_function":
@@ -213,12 +215,14 @@ def _layer(last: Any) -> LayerDamage:
     return LayerDamage(last.name, operators, module, weights)
 
 
-def _recurrent(last: Any) -> Any | None:
-    """The recurrent layer of integers that `last` converts to float."""
+def _whole(last: Any) -> Any | None:
+    """The operator of integers, a layer, whose result `last` converts to float."""
     if not _is_dequantise(last) or first(last).op != "call_function":
         return None
-    source = first(first(last))
-    return source if str(source.target).startswith("ember.quantized_") else None
+    for source in (first(last), first(first(last))):
+        if str(source.target).startswith("ember.quantized_"):
+            return source
+    return None
 
 
 def _weights(node: Any) -> str | None:
@@ -232,15 +236,16 @@ def _module(node: Any) -> str | None:
     return blame.module_of(node.meta) or None
 
 
+_COMPUTE = ("call_function", "call_module", "placeholder")
+
+
 def _recorder(graph: Any, floats: dict[str, Any]) -> Any:
     torch = need("torch")
 
     class Recorder(torch.fx.Interpreter):  # type: ignore[misc, name-defined]
         def run_node(self, n: Any) -> Any:
             value = super().run_node(n)
-            if n.op in ("call_function", "placeholder") and isinstance(
-                value, torch.Tensor
-            ):
+            if n.op in _COMPUTE and isinstance(value, torch.Tensor):
                 floats[n.name] = value.detach().clone()
             return value
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from ember.export import faults
 from ember.export.damage import Damage
-from ember.export.graph import first, recurrent_integers, rest, states
+from ember.export.graph import first, norm_integers, recurrent_integers, rest, states
 from ember.export.graph.states import is_in_place
 from ember.export.operators.int4 import are_int4
 from ember.export.packages import need
@@ -55,6 +55,7 @@ def calibrated(
     if rounding is not None:
         rounding(converted)
     recurrent_integers.to_integers(converted)
+    norm_integers.to_integers(converted)
     if damage is not None:
         damage.measure(explicit, observed, converted, samples)
     if faults.has("made constants"):

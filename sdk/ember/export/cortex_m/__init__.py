@@ -12,7 +12,7 @@ from typing import Any
 from ember.export import quantising
 from ember.export.cortex_m import int4, int16, int16_quantizer, passes
 from ember.export.damage import Damage
-from ember.export.graph import recurrent_integers
+from ember.export.graph import norm_integers, recurrent_integers
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -20,7 +20,8 @@ from ember.export.source import Sample
 _KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
 _LAYERS = (
     "2-d convolution or pooling, linear layer, matrix product, addition,"
-    " multiplication, softmax, activation, LSTM or GRU that int8 for Cortex-M takes"
+    " multiplication, softmax, normalisation, activation, LSTM or GRU that int8 for"
+    " Cortex-M takes"
 )
 
 
@@ -45,9 +46,10 @@ def quantised(
     }[quantize]
     notes: list[str] = []
     quantizer = make()
-    fusing = quantize != "int16x8"  # recurrent layers take int8
+    fusing = quantize != "int16x8"  # recurrent layers and normalisation take int8
     if fusing:
         quantizer = recurrent_integers.fusing(quantizer, activation, notes)
+        quantizer = norm_integers.fusing(quantizer, activation)
     model = quantising.calibrated(
         model, calibration, quantizer, _LAYERS, damage, rounding, fusing=fusing
     )

@@ -39,6 +39,7 @@ _OF_IMAGES = (
     "ember.quantized_depthwise_conv2d_int16.default",
 )
 _RESHAPE = "aten.view_copy.default"
+_LAYER_NORM = "ember.quantized_layer_norm.default"
 _CHANNELS_LAST = [0, 2, 3, 1]
 
 
@@ -49,8 +50,9 @@ def agreeing(known: list[type]) -> list[type]:
     if faults.has("padding"):
         stages.insert(0, _before_padding(known[at]))
     if faults.has("dim orders"):
+        stages.insert(-1, _copying(_takes_bytes(_LAYER_NORM), last=False))
         stages.insert(-1, _copying(_takes_other, last=True))
-        stages.append(_copying(_reshapes_other, last=False))
+        stages.append(_copying(_takes_bytes(_RESHAPE), last=False))
     return [*known[:at], *stages, *known[at + 1 :]]
 
 
@@ -107,12 +109,16 @@ def _takes_other(node: Any) -> bool:
     )
 
 
-def _reshapes_other(node: Any) -> bool:
-    """Whether a reshape, which takes bytes as they are, has a tensor that is not
-    contiguous. The exporter copies those that PyTorch cannot reshape in place."""
-    if node.op != "call_function" or name(node) != _RESHAPE:
-        return False
-    return not first(node).meta["val"].is_contiguous()
+def _takes_bytes(operator: str) -> Callable[[Any], bool]:
+    """Whether a call of an operator that takes bytes as they are has a tensor that is
+    not contiguous. The exporter copies those that PyTorch cannot reshape in place."""
+
+    def is_wrong(node: Any) -> bool:
+        if node.op != "call_function" or name(node) != operator:
+            return False
+        return not first(node).meta["val"].is_contiguous()
+
+    return is_wrong
 
 
 def _copy_input(graph: Any, node: Any, *, last: bool) -> None:

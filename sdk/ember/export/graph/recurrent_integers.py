@@ -110,18 +110,18 @@ def _replace(graph_module: Any, node: Any, name: str) -> None:
     graph = graph_module.graph
     with graph.inserting_before(node):
         held = [
-            _hold(graph_module, f"{name}_{role}", tensor)
+            hold(graph_module, f"{name}_{role}", tensor)
             for role, tensor in integers.tensors.items()
         ]
         given = [
-            value and _quantised(graph, value, scale)
+            value and quantised(graph, value, scale)
             for value, scale in zip(inputs, integers.inputs, strict=True)
         ]
         target = getattr(library.defined(), f"quantized_{kind}").default
         call = graph.call_function(target, (*given, *held, *integers.words))
         call.meta = dict(node.meta)
         outputs = [
-            _real(graph, graph.call_function(operator.getitem, (call, index)), scale)
+            real(graph, graph.call_function(operator.getitem, (call, index)), scale)
             for index, scale in enumerate(integers.outputs)
         ]
     for user in list(node.users):
@@ -135,50 +135,50 @@ def _replace(graph_module: Any, node: Any, name: str) -> None:
 def _integers(graph_module: Any, node: Any, kind: str) -> tuple[Integers, list[Any]]:
     """The numbers of a call, and the nodes of its inputs in float."""
     most = graph_module.get_submodule(node.target).most
-    edges = (_scale_of(first(node)), _output_scale(node))
+    outputs = [user for user in node.users if item(user) == 0]
+    edges = (scale_of(first(node)), output_scale(outputs))
     if kind == "svdf":
         *inputs, weights, times, bias, rank = node.args
-        values = [_value(graph_module, each) for each in (weights, times, bias)]
+        values = [value_of(graph_module, each) for each in (weights, times, bias)]
         return of_svdf(most, values, rank, *edges), inputs
     *given, batch_first, is_reverse = node.args
-    values = [_value(graph_module, each) for each in given[-4:]]
+    values = [value_of(graph_module, each) for each in given[-4:]]
     flags = (batch_first, is_reverse)
     return of_layer(kind, most, values, flags, *edges), given[:-4]
 
 
-def _output_scale(node: Any) -> Scale:
-    """The scale of y; for unused outputs, the whole range."""
-    for user in node.users:
-        if item(user) == 0:
-            for step in user.users:
-                if _is(step, "quantize_per_tensor"):
-                    return _scale_of(step)
+def output_scale(outputs: Sequence[Any]) -> Scale:
+    """The scale of a result; if it is unused, the whole range."""
+    for output in outputs:
+        for step in output.users:
+            if _is(step, "quantize_per_tensor"):
+                return scale_of(step)
     return Scale(1 / 128, 0)
 
 
-def _scale_of(step: Any) -> Scale:
+def scale_of(step: Any) -> Scale:
     given = named(step)
     return Scale(given["scale"], given["zero_point"])
 
 
-def _value(graph_module: Any, node: Any) -> Any:
+def value_of(graph_module: Any, node: Any) -> Any:
     if node is None:
         return None
     owner, _, attribute = node.target.rpartition(".")
     return getattr(graph_module.get_submodule(owner), attribute).detach()
 
 
-def _hold(graph_module: Any, name: str, tensor: Any) -> Any:
+def hold(graph_module: Any, name: str, tensor: Any) -> Any:
     graph_module.register_buffer(name, tensor.contiguous())
     return graph_module.graph.get_attr(name)
 
 
-def _quantised(graph: Any, node: Any, scale: Scale) -> Any:
+def quantised(graph: Any, node: Any, scale: Scale) -> Any:
     step = need("torch").ops.quantized_decomposed.quantize_per_tensor.default
     return graph.call_function(step, (node, *scale.arguments))
 
 
-def _real(graph: Any, node: Any, scale: Scale) -> Any:
+def real(graph: Any, node: Any, scale: Scale) -> Any:
     step = need("torch").ops.quantized_decomposed.dequantize_per_tensor.default
     return graph.call_function(step, (node, *scale.arguments))
 

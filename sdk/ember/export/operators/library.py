@@ -10,7 +10,8 @@ ember::squared_magnitude(z)        (.., 2) -> (..)                 abs() ** 2
 ember::band_mm(x, bands, weights)  (.., n) -> (.., m)              x @ matrix of bands
 
 Those of front ends are in front_ends.py; layers with weights of int4 in int4.py, with
-activations of int16 in int16.py; recurrent layers in recurrent.py.
+activations of int16 in int16.py; recurrent layers in recurrent.py; normalisation and
+PReLU of int8 in norms.py.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.graph import recurrent_layers
-from ember.export.operators import front_ends, int4, int16, recurrent
+from ember.export.operators import front_ends, int4, int16, norms, recurrent
 from ember.export.packages import need
 
 _SCHEMAS = {
@@ -38,7 +39,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (front_ends, int4, int16, recurrent):
+    for module in (front_ends, int4, int16, norms, recurrent):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # The others also compute with tensors that have only a shape.
@@ -47,6 +48,7 @@ def defined() -> Any:
         **front_ends.SHAPES,
         **int4.SHAPES,
         **int16.SHAPES,
+        **norms.SHAPES,
         **recurrent.SHAPES,
     }
     for kind, arguments in recurrent_layers.FLOATS.items():
