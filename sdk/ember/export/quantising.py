@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ember.export import faults
+from ember.export.canonical import rewrite
 from ember.export.damage import Damage
 from ember.export.graph import first, recurrent_integers, rest, states
 from ember.export.graph.states import is_in_place
@@ -35,6 +36,7 @@ def calibrated(
     rounding: Callable[[Any], None] | None = None,
     *,
     fusing: bool = False,
+    canonical: bool = False,
 ) -> Any:
     """The model with the parts that a quantizer chooses in integers, calibrated by
     samples.
@@ -43,9 +45,12 @@ def calibrated(
     damage -- receives what quantising does to each layer
     rounding -- changes the quantised weights of the graph
     fusing -- whether the quantizer takes recurrent layers, including cells
+    canonical -- whether the graph is first rewritten to forms that quantizers know
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
     explicit = states.explicit(model, samples[0], cells_stay=fusing)
+    if canonical:
+        rewrite(explicit.graph, explicit.inputs(samples[0]))
     prepared = steps.prepare_pt2e(explicit.graph, quantizer)
     explicit.calibrate(prepared, samples)
     observed = copy.deepcopy(prepared) if damage is not None else None

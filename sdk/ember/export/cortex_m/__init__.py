@@ -49,7 +49,14 @@ def quantised(
     if fusing:
         quantizer = recurrent_integers.fusing(quantizer, activation, notes)
     model = quantising.calibrated(
-        model, calibration, quantizer, _LAYERS, damage, rounding, fusing=fusing
+        model,
+        calibration,
+        quantizer,
+        _LAYERS,
+        damage,
+        rounding,
+        fusing=fusing,
+        canonical=True,
     )
     return model, tuple(notes)
 
@@ -77,12 +84,12 @@ def lowered(
         compile_config=config,
         generate_etrecord=recorded,
     )
-    flow = passes.fusing(managers.CortexMPassManager.pass_list)
+    flow = passes.agreeing(passes.fusing(managers.CortexMPassManager.pass_list))
     for narrower in (int4, int16):
         flow = narrower.passes(flow)
     target = targets.CortexMTargetConfig.from_target_string(core)
     manager = managers.CortexMPassManager(
-        edge.exported_program(), passes.agreeing(flow), target
+        edge.exported_program(), flow, target
     )
     program = manager.transform()
     int4.drop_unused(program)

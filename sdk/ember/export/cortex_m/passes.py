@@ -26,6 +26,7 @@ from ember.export.packages import need
 # ---- dim orders ----------------------------------------------------------------------
 
 
+_MATRICES = ("linear", "bmm")
 _PADDING = ("constant_pad_nd", "avg_pool2d")  # the latter may pad its input
 _OF_IMAGES = (
     "aten.avg_pool2d.default",
@@ -43,11 +44,19 @@ _CHANNELS_LAST = [0, 2, 3, 1]
 
 
 def agreeing(known: list[type]) -> list[type]:
-    """The passes of the flow, with operators replaced in the order for dim orders."""
-    at = [pass_.__name__ for pass_ in known].index("AtenToCortexMPass")
+    """The passes of the flow, with operators replaced in the order for dim orders.
+
+    Products of matrices are replaced first: passes that trace the graph again fail on
+    int8 that a product of PyTorch does not take.
+    """
+    known = _numbers_first(known)
+    at = _names(known).index("AtenToCortexMPass")
+    early = _names(known).index("ActivationFusionPass") + 1
     stages = [known[at]]
+    known = [*known[:early], _only(known[at], _MATRICES), *known[early:]]
+    at += 1
     if faults.has("padding"):
-        stages.insert(0, _before_padding(known[at]))
+        stages.insert(0, _only(stages[0], _PADDING, others=True))
     if faults.has("dim orders"):
         stages.insert(-1, _copying(_takes_other, last=True))
         stages.append(_copying(_reshapes_other, last=False))
@@ -59,21 +68,38 @@ def name(node: Any) -> str:
     return str(getattr(node.target, "_op", node.target))
 
 
-def _before_padding(replacing: Any) -> type:
-    """The pass that replaces operators, except those that write padding."""
+def _names(known: list[type]) -> list[str]:
+    return [pass_.__name__ for pass_ in known]
 
-    class BeforePadding(replacing):  # type: ignore[misc]
+
+def _numbers_first(known: list[type]) -> list[type]:
+    """The passes with numbers made tensors, and steps to integers replaced, where no
+    product has int8 without its operator."""
+    names = _names(known)
+    first = known[names.index("ReplaceScalarWithTensorArgPass")]
+    steps = known[names.index("ReplaceQuantNodesPass")]
+    others = [pass_ for pass_ in known if pass_ not in (first, steps)]
+    folding = _names(others).index("FoldAndAnnotateQParamsPass")
+    others.insert(folding, first)
+    others.insert(_names(others).index("ActivationFusionPass") + 1, steps)
+    return others
+
+
+def _only(replacing: Any, operators: tuple[str, ...], *, others: bool = False) -> type:
+    """The pass that replaces some operators of ATen, or all `others`."""
+
+    class Replacing(replacing):  # type: ignore[misc]
         pass
 
     aten = need("executorch.exir.dialects._ops").ops.edge.aten
-    later = [getattr(aten, padding).default for padding in _PADDING]
+    given = [getattr(aten, operator).default for operator in operators]
     # a subclass starts with none
-    BeforePadding._DIALECT_SUBSTITUTIONS = {
+    Replacing._DIALECT_SUBSTITUTIONS = {
         target: substitution
         for target, substitution in replacing._DIALECT_SUBSTITUTIONS.items()
-        if target not in later
+        if (target in given) != others
     }
-    return BeforePadding
+    return Replacing
 
 
 def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
