@@ -61,8 +61,9 @@ class Made:
 
 def run(order: ExportOrder) -> Made:
     """Exports. Raises SdkError for every failure, with operator and source line."""
-    backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
+    order = _as_quantised(order, module)
+    backend = order.backend or flows.backend_for(order.board, order.quantize)
     flows.check(backend, order.quantize, module)
     if order.io != "float" and order.quantize not in _EDGES[order.io]:
         able = " or ".join(_EDGES[order.io])
@@ -96,6 +97,16 @@ def run(order: ExportOrder) -> Made:
         damage=damage,
         record=lowered.record,
     )
+
+
+def _as_quantised(order: ExportOrder, module: Source) -> ExportOrder:
+    """The order with int8, for a model that is quantised already and a board that takes
+    it."""
+    is_asked = order.quantize is not None or order.backend is not None
+    if is_asked or order.board is None or order.board.port != "cortexm":
+        return order
+    quantised = quantising.is_quantised(module.model)
+    return replace(order, quantize="int8") if quantised else order
 
 
 def _lowered(

@@ -10,7 +10,7 @@ from typing import Any
 from ember.export import faults
 from ember.export.canonical import rewrite
 from ember.export.damage import Damage
-from ember.export.graph import first, recurrent_integers, rest, states
+from ember.export.graph import first, recurrent_integers, rest, states, tables
 from ember.export.graph.states import is_in_place
 from ember.export.operators.int4 import are_int4
 from ember.export.packages import need
@@ -60,6 +60,7 @@ def calibrated(
     if rounding is not None:
         rounding(converted)
     recurrent_integers.to_integers(converted)
+    tables.to_integers(converted)
     if damage is not None:
         damage.measure(explicit, observed, converted, samples)
     if faults.has("made constants"):
@@ -68,6 +69,15 @@ def calibrated(
         recurrent_integers.fold_steps(converted)
         explicit = explicit.narrowed(converted)
     return explicit.bound(converted)
+
+
+def is_quantised(model: Any) -> bool:
+    """Whether a model is a graph that PT2E converted, such as after training with fake
+    quantisation."""
+    graph = getattr(model, "graph", None)
+    return graph is not None and any(
+        _name(node) == "dequantize_per_tensor" for node in graph.nodes
+    )
 
 
 def _fold_made(graph: Any) -> None:

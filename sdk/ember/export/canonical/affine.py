@@ -41,7 +41,9 @@ def _of_batch_norm(module: Any, given: Mapping[str, Any]) -> Affine | None:
     torch = need("torch")
     if given.get("training"):
         return None
-    mean, var = (constant(module, given[key]) for key in ("running_mean", "running_var"))
+    mean, var = (
+        constant(module, given[key]) for key in ("running_mean", "running_var")
+    )
     if mean is None or var is None:
         return None
     weight, bias = (constant(module, given[key]) for key in ("weight", "bias"))
@@ -55,7 +57,10 @@ def _of_batch_norm(module: Any, given: Mapping[str, Any]) -> Affine | None:
 def _of_arithmetic(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
     torch = need("torch")
     kind = name(node).partition(".")[0]
-    one, zero = torch.ones((), dtype=torch.float64), torch.zeros((), dtype=torch.float64)
+    one, zero = (
+        torch.ones((), dtype=torch.float64),
+        torch.zeros((), dtype=torch.float64),
+    )
     if kind == "neg":
         return Affine(-one, zero)
     given = named(node)

@@ -53,18 +53,31 @@ def constant(module: Any, node: Any) -> Any | None:
 
 def hold(module: Any, tensor: Any, like: Any) -> Any:
     """A node for a new constant, in front of `like`."""
-    torch = need("torch")
     number = sum(key.startswith("_folded_") for key, _ in module.named_buffers())
     while hasattr(module, f"_folded_{number}"):
         number += 1
     key = f"_folded_{number}"
-    module.register_buffer(key, tensor.detach().clone(memory_format=torch.preserve_format))
+    module.register_buffer(key, tensor.detach())
     with module.graph.inserting_before(like):
         node = module.graph.get_attr(key)
-    mode = like.meta["val"].fake_mode if hasattr(like.meta.get("val"), "fake_mode") else None
+    mode = (
+        like.meta["val"].fake_mode
+        if hasattr(like.meta.get("val"), "fake_mode")
+        else None
+    )
     if mode is not None:
         node.meta["val"] = mode.from_tensor(tensor, static_shapes=True)
     return node
+
+
+def last(tensor: Any) -> Any:
+    """A copy in channels_last, which its strides say even where sizes of 1 leave it
+    open: the layout of a convolution's result follows them."""
+    torch = need("torch")
+    form = torch.channels_last
+    return torch.empty(tensor.shape, dtype=tensor.dtype, memory_format=form).copy_(
+        tensor
+    )
 
 
 # ---- calls ---------------------------------------------------------------------------

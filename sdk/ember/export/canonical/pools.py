@@ -22,7 +22,9 @@ def plain(module: Any) -> None:
 def _fixed(module: Any, node: Any) -> None:
     x, sizes = first(node), named(node)["output_size"]
     given = shape(x)[-2:]
-    if len(shape(x)) != 4 or any(n % size for n, size in zip(given, sizes, strict=True)):
+    if len(shape(x)) != 4 or any(
+        n % size for n, size in zip(given, sizes, strict=True)
+    ):
         return
     window = [n // size for n, size in zip(given, sizes, strict=True)]
     if name(node).startswith("adaptive_avg"):

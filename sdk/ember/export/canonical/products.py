@@ -15,13 +15,13 @@ from ember.export.canonical.editing import (
     constant,
     hold,
     is_float,
+    last,
     name,
     only_user,
     replace,
     shape,
 )
 from ember.export.graph import first, named, rest
-from ember.export.packages import need
 
 # ---- products of matrices ------------------------------------------------------------
 
@@ -105,30 +105,26 @@ class _Layer:
         channels = shape(self.node)[self.axis]
         bias = weight.new_zeros(channels) if self.bias is None else self.bias.double()
         factor = applied.factor.expand(channels)
-        self.set(module, _rows_times(self.node, weight, factor),
-                 bias * factor + applied.offset)
+        self.set(
+            module,
+            _rows_times(self.node, weight, factor),
+            bias * factor + applied.offset,
+        )
 
     def of_affine(self, module: Any, x: Any, applied: Affine) -> None:
         """Takes x instead of x * factor + offset, along its last dimension."""
         weight = self.weight.double()
-        bias = weight.new_zeros(len(weight)) if self.bias is None else self.bias.double()
+        bias = (
+            weight.new_zeros(len(weight)) if self.bias is None else self.bias.double()
+        )
         moved = (weight * applied.offset).sum(1)
         self.set(module, weight * applied.factor, bias + moved)
         self.node.args = (x, *rest(self.node))
 
     def set(self, module: Any, weight: Any, bias: Any) -> None:
-        torch = need("torch")
-        form = torch.preserve_format
-        if weight.dim() == 4 and self.weight.is_contiguous(
-            memory_format=torch.channels_last
-        ):
-            form = torch.channels_last
-        wide = weight.to(self.weight.dtype).contiguous(
-            memory_format=torch.contiguous_format
-            if form is torch.preserve_format
-            else form
-        )
-        rows = hold(module, wide, self.node)
+        wide = weight.to(self.weight.dtype)
+        is_image = wide.dim() == 4
+        rows = hold(module, last(wide) if is_image else wide.contiguous(), self.node)
         offset = hold(module, bias.to(self.weight.dtype), self.node)
         self.node.args = (first(self.node), rows, offset, *rest(self.node)[2:])
 
@@ -212,7 +208,6 @@ def _varying(module: Any, node: Any) -> Any:
 
 def _depthwise(module: Any, node: Any) -> bool:
     """Whether a factor and an offset for each channel became a convolution."""
-    torch = need("torch")
     x = _varying(module, node)
     if x is None or len(shape(x)) not in (2, 4) or not is_float(x):
         return False
@@ -220,11 +215,13 @@ def _depthwise(module: Any, node: Any) -> bool:
     if applied is None or applied.is_scalar:
         return False
     channels = shape(x)[1]
-    image = x if len(shape(x)) == 4 else call(
-        module, node, "reshape.default", x, [*shape(x), 1, 1]
+    image = (
+        x
+        if len(shape(x)) == 4
+        else call(module, node, "reshape.default", x, [*shape(x), 1, 1])
     )
     wide = applied.factor.expand(channels).float().reshape(-1, 1, 1, 1)
-    weight = hold(module, wide.contiguous(memory_format=torch.channels_last), node)
+    weight = hold(module, last(wide), node)
     bias = hold(module, applied.offset.expand(channels).float(), node)
     pairs = ([1, 1], [0, 0], [1, 1])
     result = call(module, node, "conv2d.default", image, weight, bias, *pairs, channels)

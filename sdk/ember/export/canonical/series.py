@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ember.export.canonical import affine
 from ember.export.canonical.editing import (
     call,
     calls,
     constant,
     hold,
     is_float,
+    last,
     name,
     replace,
     shape,
@@ -60,15 +60,13 @@ def _image(node: Any) -> Any | None:
 
 def _high(module: Any, node: Any, like: Any) -> Any:
     """A tensor of three dimensions as an image of height 1."""
-    torch = need("torch")
     image = _image(node)
     if image is not None:
         return image
     value = constant(module, node)
     if value is not None:
         wide = value.reshape(*value.shape[:-1], 1, value.shape[-1])
-        wide = wide.contiguous(memory_format=torch.channels_last) if wide.dim() == 4 else wide
-        return hold(module, wide, like)
+        return hold(module, last(wide) if wide.dim() == 4 else wide, like)
     return call(module, like, "unsqueeze.default", node, 2)
 
 
@@ -81,12 +79,10 @@ def _flat(module: Any, like: Any, image: Any) -> Any:
 
 def _weights(module: Any, node: Any, given: Any) -> Any:
     """(out, in, size) -> (out, in, 1, size)"""
-    torch = need("torch")
     weight = constant(module, given)
     if weight is None:
         return call(module, node, "unsqueeze.default", given, 2)
-    wide = weight.unsqueeze(2).contiguous(memory_format=torch.channels_last)
-    return hold(module, wide, node)
+    return hold(module, last(weight.unsqueeze(2)), node)
 
 
 def _conv1d(module: Any, node: Any) -> Any:
@@ -162,10 +158,10 @@ def _adaptive_avg_pool1d(module: Any, node: Any) -> Any:
 
 def _upsample(kind: str) -> Callable[[Any, Any], Any]:
     def image(module: Any, node: Any) -> Any:
-        x, last = _high(module, first(node), node), shape(node)[-1]
+        x, size = _high(module, first(node), node), shape(node)[-1]
         corners = (named(node)["align_corners"],) if kind == "bilinear" else ()
         return call(
-            module, node, f"upsample_{kind}2d.vec", x, [1, last], *corners, None
+            module, node, f"upsample_{kind}2d.vec", x, [1, size], *corners, None
         )
 
     return image
@@ -178,8 +174,8 @@ def _batch_norm(module: Any, node: Any) -> Any:
 
 def _pair(value: Any, other: int) -> list[int]:
     """A number for the length, with that for the height."""
-    last = value[0] if isinstance(value, list | tuple) else value
-    return [other, int(last)]
+    along = value[0] if isinstance(value, list | tuple) else value
+    return [other, int(along)]
 
 
 _LAYERS: dict[str, Callable[[Any, Any], Any]] = {
@@ -198,12 +194,59 @@ _LAYERS: dict[str, Callable[[Any, Any], Any]] = {
 
 
 _POINTWISE = frozenset(
-    "relu relu6 hardtanh clamp clamp_min clamp_max sigmoid tanh silu gelu elu celu selu"
-    " leaky_relu hardswish hardsigmoid mish softplus exp log sqrt rsqrt abs neg pow square"
-    " add sub rsub mul div minimum maximum prelu dropout clone contiguous alias"
-    " group_norm instance_norm sin cos reciprocal log1p erf softsign logsigmoid".split()
+    [
+        "relu",
+        "relu6",
+        "hardtanh",
+        "clamp",
+        "clamp_min",
+        "clamp_max",
+        "sigmoid",
+        "tanh",
+        "silu",
+        "gelu",
+        "elu",
+        "celu",
+        "selu",
+        "leaky_relu",
+        "hardswish",
+        "hardsigmoid",
+        "mish",
+        "softplus",
+        "exp",
+        "log",
+        "sqrt",
+        "rsqrt",
+        "abs",
+        "neg",
+        "pow",
+        "square",
+        "add",
+        "sub",
+        "rsub",
+        "mul",
+        "div",
+        "minimum",
+        "maximum",
+        "prelu",
+        "dropout",
+        "clone",
+        "contiguous",
+        "alias",
+        "group_norm",
+        "instance_norm",
+        "sin",
+        "cos",
+        "reciprocal",
+        "log1p",
+        "erf",
+        "softsign",
+        "logsigmoid",
+    ]
 )
-_ALONG = frozenset("cat slice narrow softmax log_softmax glu flip roll".split())
+_ALONG = frozenset(
+    ["cat", "slice", "narrow", "softmax", "log_softmax", "glu", "flip", "roll"]
+)
 _PADS = ("constant_pad_nd", "pad")
 _SHAPES = ("view", "reshape", "flatten", "_unsafe_view")
 _REDUCING = ("mean", "sum", "amax", "amin")
@@ -251,7 +294,9 @@ def _along(module: Any, node: Any) -> Any:
         if key in given:
             at = given.index(key)
             dims = named(node)[key]
-            moved = [_moved(d) for d in dims] if isinstance(dims, list) else _moved(dims)
+            moved = (
+                [_moved(d) for d in dims] if isinstance(dims, list) else _moved(dims)
+            )
             args = (*args[:at], moved, *args[at + 1 :]) if at else args
     return call(module, node, name(node), *args, **kwargs)
 
@@ -290,8 +335,8 @@ def _turned(module: Any, node: Any) -> Any | None:
         order = [d % 3 for d in rest(node)[0]]
     if order != [0, 2, 1]:
         return None
-    last = call(module, node, "permute.default", _image(first(node)), [0, 2, 3, 1])
-    return call(module, node, "reshape.default", last, list(shape(node)))
+    turned = call(module, node, "permute.default", _image(first(node)), [0, 2, 3, 1])
+    return call(module, node, "reshape.default", turned, list(shape(node)))
 
 
 # ---- padding that is a word ----------------------------------------------------------
@@ -305,12 +350,19 @@ def same_padding(module: Any) -> None:
         is_same = given["padding"] == "same"
         each = [
             (step * (size - 1) if is_same else 0)
-            for step, size in zip(_times(given["dilation"], kernel), kernel, strict=True)
+            for step, size in zip(
+                _times(given["dilation"], kernel), kernel, strict=True
+            )
         ]
         x, padding = given["input"], [total // 2 for total in each]
         if any(total % 2 for total in each):
-            before = [n for total in reversed(each) for n in (total // 2, -(-total // 2))]
-            x, padding = call(module, node, "constant_pad_nd.default", x, before), [0] * len(each)
+            before = [
+                n for total in reversed(each) for n in (total // 2, -(-total // 2))
+            ]
+            x, padding = (
+                call(module, node, "constant_pad_nd.default", x, before),
+                [0] * len(each),
+            )
         target = name(node).replace("padding", "default")
         others = (given["stride"], padding, given["dilation"], given["groups"])
         by = call(module, node, target, x, given["weight"], given["bias"], *others)

@@ -12,7 +12,7 @@ from typing import Any
 from ember.export import quantising
 from ember.export.cortex_m import int4, int16, int16_quantizer, passes
 from ember.export.damage import Damage
-from ember.export.graph import recurrent_integers
+from ember.export.graph import recurrent_integers, tables
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -35,6 +35,8 @@ def quantised(
 
     quantize -- int8, int4w8a or int16x8
     """
+    if quantising.is_quantised(model):
+        return model, ("the model is quantised already: it keeps its scales",)
     flow = need("executorch.backends.cortex_m.quantizer.quantizer")
     configs = need("executorch.backends.cortex_m.quantizer.quantization_configs")
     activation = configs.INT8_PER_TENSOR_CONFIG.input_activation
@@ -48,6 +50,7 @@ def quantised(
     fusing = quantize != "int16x8"  # recurrent layers take int8
     if fusing:
         quantizer = recurrent_integers.fusing(quantizer, activation, notes)
+        quantizer = tables.quantizer(quantizer, activation)
     model = quantising.calibrated(
         model,
         calibration,
@@ -88,9 +91,7 @@ def lowered(
     for narrower in (int4, int16):
         flow = narrower.passes(flow)
     target = targets.CortexMTargetConfig.from_target_string(core)
-    manager = managers.CortexMPassManager(
-        edge.exported_program(), flow, target
-    )
+    manager = managers.CortexMPassManager(edge.exported_program(), flow, target)
     program = manager.transform()
     int4.drop_unused(program)
     passes.check(program.graph)
