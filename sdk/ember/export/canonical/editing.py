@@ -25,7 +25,9 @@ def calls(module: Any, names: Sequence[str]) -> Iterator[Any]:
 
 
 def shape(node: Any) -> tuple[int, ...]:
-    return tuple(node.meta["val"].shape)
+    """The shape of a node's tensor; nothing if it is no tensor."""
+    value = node.meta.get("val")
+    return tuple(value.shape) if isinstance(value, need("torch").Tensor) else ()
 
 
 def is_float(node: Any) -> bool:

@@ -21,6 +21,7 @@ from typing import Any
 from ember.errors import SdkError
 from ember.export import faults
 from ember.export.graph import first, rest
+from ember.export.operators import tables
 from ember.export.packages import need
 
 # ---- dim orders ----------------------------------------------------------------------
@@ -60,6 +61,7 @@ def agreeing(known: list[type]) -> list[type]:
     if faults.has("dim orders"):
         stages.insert(-1, _copying(_takes_other, last=True))
         stages.append(_copying(_reshapes_other, last=False))
+    stages.append(Tables)
     return [*known[:at], *stages, *known[at + 1 :]]
 
 
@@ -156,6 +158,18 @@ def _copy_input(graph: Any, node: Any, *, last: bool) -> None:
     copied.meta["val"] = tensor.meta["val"].clone(memory_format=form)
     copied.meta["stack_trace"] = node.meta.get("stack_trace")
     node.args = (copied, *rest(node))
+
+
+class Tables:
+    """Gives tables the name of the flow's operator."""
+
+    def __call__(self, module: Any) -> Any:
+        results = need("torch.fx.passes.infra.pass_base")
+        calls = list(_calls(module.graph, ("ember.table.default",)))
+        for node in calls:
+            node.target = tables.activation()
+        module.recompile()
+        return results.PassResult(module, bool(calls))
 
 
 # ---- activations ---------------------------------------------------------------------

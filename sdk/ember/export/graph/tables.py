@@ -13,7 +13,7 @@ from typing import Any
 
 from ember.export.canonical.editing import constant, name, shape
 from ember.export.graph import first, named
-from ember.export.operators import tables
+from ember.export.operators import library, tables
 from ember.export.packages import need
 
 _BOUNDS = ("relu", "relu6", "hardtanh", "clamp", "clamp_min", "clamp_max")
@@ -235,10 +235,10 @@ def _replace(module: Any, node: Any, step: Any, key: str) -> None:
     integers = torch.arange(-128, 128, dtype=torch.float64)
     real = (integers - before["zero_point"]) * before["scale"]
     with torch.no_grad():
-        results = module.get_submodule(node.target)(real.float()).double()
+        results = module.get_submodule(node.target)(real.float()).double().flatten()
     table = tables.of(results, after["scale"], after["zero_point"])
     module.register_buffer(key, table)
-    target = tables.operator()
+    target = library.defined().table.default
     with module.graph.inserting_before(step):
         held = module.graph.get_attr(key)
         call = module.graph.call_function(target, (before["input"], held))

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.graph import recurrent_layers
-from ember.export.operators import front_ends, int4, int16, recurrent
+from ember.export.operators import front_ends, int4, int16, recurrent, tables
 from ember.export.packages import need
 
 _SCHEMAS = {
@@ -38,7 +38,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (front_ends, int4, int16, recurrent):
+    for module in (front_ends, int4, int16, recurrent, tables):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # The others also compute with tensors that have only a shape.
@@ -48,6 +48,7 @@ def defined() -> Any:
         **int4.SHAPES,
         **int16.SHAPES,
         **recurrent.SHAPES,
+        **tables.SHAPES,
     }
     for kind, arguments in recurrent_layers.FLOATS.items():
         _define(library, f"float_{kind}", arguments, getattr(recurrent_layers, kind))
