@@ -67,7 +67,9 @@ def _high(module: Any, node: Any, like: Any) -> Any:
     if value is not None:
         wide = value.reshape(*value.shape[:-1], 1, value.shape[-1])
         return hold(module, last(wide) if wide.dim() == 4 else wide, like)
-    return call(module, like, "unsqueeze.default", node, 2)
+    image = call(module, like, "unsqueeze.default", node, 2)
+    form = need("torch").channels_last  # strides alone can leave it open
+    return call(module, like, "clone.default", image, memory_format=form)
 
 
 def _flat(module: Any, like: Any, image: Any) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 
 from ember.errors import SdkError
 from ember.export import faults
-from ember.export.graph import first, rest
+from ember.export.graph import first
 from ember.export.operators import tables
 from ember.export.packages import need
 
@@ -39,6 +39,16 @@ _OF_IMAGES = (
     "ember.quantized_conv2d_int16.default",
     "ember.quantized_conv2d_int4.default",
     "ember.quantized_depthwise_conv2d_int16.default",
+)
+_OF_PAIRS = tuple(
+    f"cortex_m.{each}.default"
+    for each in (
+        "quantized_add",
+        "quantized_mul",
+        "quantized_div",
+        "minimum",
+        "maximum",
+    )
 )
 _RESHAPE = "aten.view_copy.default"
 _CHANNELS_LAST = [0, 2, 3, 1]
@@ -104,16 +114,19 @@ def _only(replacing: Any, operators: tuple[str, ...], *, others: bool = False) -
     return Replacing
 
 
-def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
-    """The pass that copies the first inputs of some operators to channels_last, or to
-    contiguous tensors."""
+def _copying(wrong: Callable[[Any], list[Any]], *, last: bool) -> type:
+    """The pass that copies some inputs of operators to channels_last, or to contiguous
+    tensors.
+
+    wrong -- the inputs of a node to copy
+    """
     bases = need("executorch.exir.pass_base")
 
     class Copying(bases.ExportPass):  # type: ignore[misc, name-defined]
         def call(self, module: Any) -> Any:
-            others = [node for node in module.graph.nodes if is_wrong(node)]
-            for node in others:
-                _copy_input(module.graph, node, last=last)
+            others = [(node, x) for node in module.graph.nodes for x in wrong(node)]
+            for node, x in others:
+                _copy_input(module.graph, node, x, last=last)
             if not others:
                 return bases.PassResult(module, False)
             module.recompile()
@@ -122,31 +135,44 @@ def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
     return Copying
 
 
-def _takes_other(node: Any) -> bool:
-    """Whether a quantised operator of images has an input that is not channels_last."""
+def _takes_other(node: Any) -> list[Any]:
+    """The images of int8 that a quantised operator takes, but not in channels_last."""
+    if node.op != "call_function":
+        return []
+    if name(node) in _OF_IMAGES:
+        return [first(node)] if _is_other(first(node)) else []
+    if name(node) in _OF_PAIRS:
+        images = [x for x in node.all_input_nodes if _is_image(x)]
+        others = [x for x in images if _is_other(x)]
+        return others if len(others) < len(images) else []
+    return []
+
+
+def _is_image(node: Any) -> bool:
     torch = need("torch")
-    if node.op != "call_function" or name(node) not in _OF_IMAGES:
-        return False
-    image = first(node).meta["val"]
+    value = node.meta.get("val")
+    dtypes = (torch.int8, torch.int16)
     return (
-        image.dtype in (torch.int8, torch.int16)
-        and image.dim() == 4
-        and not image.is_contiguous(memory_format=torch.channels_last)
+        isinstance(value, torch.Tensor) and value.dtype in dtypes and value.dim() == 4
     )
 
 
-def _reshapes_other(node: Any) -> bool:
-    """Whether a reshape, which takes bytes as they are, has a tensor that is not
-    contiguous. The exporter copies those that PyTorch cannot reshape in place."""
+def _is_other(node: Any) -> bool:
+    form = need("torch").channels_last
+    return _is_image(node) and not node.meta["val"].is_contiguous(memory_format=form)
+
+
+def _reshapes_other(node: Any) -> list[Any]:
+    """The tensor of a reshape, which takes bytes as they are, if it is not contiguous.
+    The exporter copies those that PyTorch cannot reshape in place."""
     if node.op != "call_function" or name(node) != _RESHAPE:
-        return False
-    return not first(node).meta["val"].is_contiguous()
+        return []
+    return [] if first(node).meta["val"].is_contiguous() else [first(node)]
 
 
-def _copy_input(graph: Any, node: Any, *, last: bool) -> None:
+def _copy_input(graph: Any, node: Any, tensor: Any, *, last: bool) -> None:
     torch = need("torch")
     edge = need("executorch.exir.dialects._ops").ops.edge
-    tensor = first(node)
     form = torch.channels_last if last else torch.contiguous_format
     order = _CHANNELS_LAST if last else list(range(tensor.meta["val"].dim()))
     with graph.inserting_before(node):
@@ -157,7 +183,7 @@ def _copy_input(graph: Any, node: Any, *, last: bool) -> None:
         )
     copied.meta["val"] = tensor.meta["val"].clone(memory_format=form)
     copied.meta["stack_trace"] = node.meta.get("stack_trace")
-    node.args = (copied, *rest(node))
+    node.replace_input_with(tensor, copied)
 
 
 class Tables:

@@ -22,13 +22,11 @@ _SMOOTH = """
     gelu elu celu selu leaky_relu hardswish hardsigmoid mish softplus softsign
     log_sigmoid logsigmoid erf sin cos atan sinh cosh asinh square pow hardshrink
     softshrink threshold sign round floor ceil trunc add sub rsub mul div minimum
-    maximum where gt ge lt le eq ne logical_not logical_and logical_or prelu clone
-    _to_copy to zeros_like ones_like full_like scalar_tensor masked_fill
+    maximum where gt ge lt le eq ne logical_not logical_and logical_or prelu zeros_like ones_like full_like scalar_tensor masked_fill
 """.split()
 _POINTWISE = frozenset((*_BOUNDS, *_SMOOTH))
 # what the flow computes with the bounds of its activation
 _BOUNDED = ("conv2d", "conv_transpose2d", "linear", "add", "sub", "max_pool2d")
-_IN_BOUNDS = (*_BOUNDS, "hardsigmoid")
 
 
 @dataclass
@@ -90,7 +88,7 @@ def _regions(module: Any) -> list[_Region]:
 
 def _root(module: Any, node: Any, roots: dict[Any, Any]) -> Any | None:
     """The tensor that a pointwise operator depends on, if it is one."""
-    if name(node).partition(".")[0] not in _POINTWISE or not _has_value(node):
+    if _kind(node) not in _POINTWISE or not _has_value(node) or _is_fused(node):
         return None
     if getattr(node.target, "_schema", None) is None or node.target._schema.is_mutable:
         return None
@@ -101,6 +99,18 @@ def _root(module: Any, node: Any, roots: dict[Any, Any]) -> Any | None:
     root = starts.pop()
     is_whole = _has_value(root) and shape(root) == shape(node)
     return root if is_whole and _is_real(root) else None
+
+
+def _kind(node: Any) -> str:
+    return name(node).partition(".")[0]
+
+
+def _is_fused(node: Any) -> bool:
+    """Whether the flow computes an operator with what comes before."""
+    if _kind(node) not in (*_BOUNDS, "hardsigmoid"):
+        return False
+    before = node.all_input_nodes[0]
+    return _kind(before) in _BOUNDED and len(before.users) == 1
 
 
 def _has_value(node: Any) -> bool:
@@ -118,14 +128,9 @@ def _is_number(module: Any, node: Any) -> bool:
 
 def _is_table(region: _Region, nodes: list[Any]) -> bool:
     """Whether operators shall be one table, not bounds of what comes before."""
-    kinds = [name(node).partition(".")[0] for node in nodes]
     if region.root.op == "get_attr" or not _is_real(nodes[-1]):
         return False
-    before = name(region.root).partition(".")[0]
-    if len(nodes) == 1 and kinds[0] in _IN_BOUNDS:
-        is_alone = len(region.root.users) == 1
-        return kinds[0] == "hardsigmoid" and not (before in _BOUNDED and is_alone)
-    return any(kind not in ("clone", "to", "_to_copy") for kind in kinds)
+    return len(nodes) > 1 or _kind(nodes[0]) not in _BOUNDS
 
 
 def _call(module: Any, root: Any, nodes: list[Any], number: int) -> Any:
