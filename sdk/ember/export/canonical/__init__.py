@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ember.export.canonical import attention, constants, pools, products, series
+from ember.export.canonical import attention, constants, plain, products, series
 from ember.export.canonical.editing import propagate, tidy
 
 
@@ -23,11 +23,12 @@ def rewrite(module: Any, inputs: Sequence[Any]) -> None:
     """
     constants.fold(module)
     for step in (
+        plain.plain,
         attention.decompose,
         products.to_linear,
         series.to_images,
-        pools.plain,
         products.absorb,
+        plain.images,
     ):
         propagate(module, inputs)
         step(module)

@@ -1,4 +1,4 @@
-"""A call becomes a factor and an offset for each channel, if it is no more than that."""
+"""Calls that multiply and add constants become a factor and an offset for each channel."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from ember.export.canonical.editing import constant, name, shape
 from ember.export.graph import first, named
 from ember.export.packages import need
 
-BATCH_NORMS = ("batch_norm.default", "_native_batch_norm_legit_no_training.default")
 _NUMBERS = ("mul", "div", "add", "sub", "rsub", "neg")
 
 
@@ -29,7 +28,7 @@ class Affine:
 def of(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
     """What a node computes of x, whose channels are the dimension `axis`; None if that
     is more than a factor and an offset of constants."""
-    if name(node) in BATCH_NORMS:
+    if name(node) == "batch_norm.default":
         is_of_x = first(node) is x and axis == 1
         return _of_batch_norm(module, named(node)) if is_of_x else None
     if name(node).partition(".")[0] not in _NUMBERS or shape(node) != shape(x):
@@ -57,29 +56,23 @@ def _of_batch_norm(module: Any, given: Mapping[str, Any]) -> Affine | None:
 def _of_arithmetic(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
     torch = need("torch")
     kind = name(node).partition(".")[0]
-    one, zero = (
-        torch.ones((), dtype=torch.float64),
-        torch.zeros((), dtype=torch.float64),
-    )
+    unit = torch.ones((), dtype=torch.float64)
     if kind == "neg":
-        return Affine(-one, zero)
+        return Affine(-unit, 0 * unit)
     given = named(node)
     left, right, alpha = given["self"], given["other"], given.get("alpha", 1)
-    if (left is x) == (right is x) or given.get("rounding_mode"):
-        return None
-    value = _along(module, right if left is x else left, len(shape(x)), axis)
-    if value is None:
-        return None
     if kind == "rsub":  # other - alpha * self
         kind, left, right = "sub", right, left
     is_left = left is x
-    if kind == "mul":
-        return Affine(value, zero)
+    value = _along(module, right if is_left else left, len(shape(x)), axis)
+    if is_left == (right is x) or given.get("rounding_mode") or value is None:
+        return None
     if kind == "div":
-        return Affine(1 / value, zero) if is_left and value.all() else None
-    if kind == "add":
-        return Affine(one, value * alpha) if is_left else Affine(one * alpha, value)
-    return Affine(one, -value * alpha) if is_left else Affine(-one * alpha, value)
+        return Affine(1 / value, 0 * unit) if is_left and value.all() else None
+    if kind == "mul":
+        return Affine(value, 0 * unit)
+    sign = alpha if kind == "add" else -alpha
+    return Affine(unit, value * sign) if is_left else Affine(unit * sign, value)
 
 
 def _along(module: Any, given: Any, rank: int, axis: int) -> Any:

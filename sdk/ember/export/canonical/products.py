@@ -159,12 +159,17 @@ def _layer(module: Any, node: Any) -> _Layer | None:
 def absorb(module: Any) -> None:
     """Takes numbers, factors of channels and batch norms into the products before them,
     or behind; those that are left become depthwise convolutions."""
+    _absorb_behind(module)
+    for node in list(module.graph.nodes):
+        if node.op == "call_function" and node.users and is_float(node):
+            if _ahead(module, node) or _depthwise(module, node):
+                _absorb_behind(module)
+
+
+def _absorb_behind(module: Any) -> None:
     for node in calls(module, tuple(_PRODUCTS)):
         while (layer := _layer(module, node)) and _absorbed(module, layer):
             pass
-    for node in list(module.graph.nodes):
-        if node.op == "call_function" and node.users and is_float(node):
-            _ahead(module, node) or _depthwise(module, node)
 
 
 def _absorbed(module: Any, layer: _Layer) -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 from ember.export.canonical.editing import (
     call,
-    calls,
     constant,
     hold,
     is_float,
@@ -25,7 +24,6 @@ from ember.export.packages import need
 
 
 def to_images(module: Any) -> None:
-    same_padding(module)
     for node in list(module.graph.nodes):
         if node.op == "call_function" and is_float(node):
             _step(module, node)
@@ -339,37 +337,3 @@ def _turned(module: Any, node: Any) -> Any | None:
         return None
     turned = call(module, node, "permute.default", _image(first(node)), [0, 2, 3, 1])
     return call(module, node, "reshape.default", turned, list(shape(node)))
-
-
-# ---- padding that is a word ----------------------------------------------------------
-
-
-def same_padding(module: Any) -> None:
-    """Padding "same" and "valid" of convolutions becomes numbers."""
-    for node in calls(module, ("conv1d.padding", "conv2d.padding")):
-        given = named(node)
-        kernel = shape(given["weight"])[2:]
-        is_same = given["padding"] == "same"
-        each = [
-            (step * (size - 1) if is_same else 0)
-            for step, size in zip(
-                _times(given["dilation"], kernel), kernel, strict=True
-            )
-        ]
-        x, padding = given["input"], [total // 2 for total in each]
-        if any(total % 2 for total in each):
-            before = [
-                n for total in reversed(each) for n in (total // 2, -(-total // 2))
-            ]
-            x, padding = (
-                call(module, node, "constant_pad_nd.default", x, before),
-                [0] * len(each),
-            )
-        target = name(node).replace("padding", "default")
-        others = (given["stride"], padding, given["dilation"], given["groups"])
-        by = call(module, node, target, x, given["weight"], given["bias"], *others)
-        replace(module, node, by)
-
-
-def _times(value: Any, kernel: tuple[int, ...]) -> list[int]:
-    return list(value) if len(value) == len(kernel) else list(value) * len(kernel)
