@@ -5,7 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from ember.export.canonical.editing import call, calls, constant, hold, replace, shape
+from ember.export.canonical.editing import (
+    call,
+    calls,
+    constant,
+    hold,
+    name,
+    replace,
+    shape,
+)
 from ember.export.graph import named
 from ember.export.packages import need
 
@@ -22,6 +30,9 @@ def decompose(module: Any) -> None:
         given = named(node)
         if not given["dropout_p"]:
             replace(module, node, _product(module, node, given))
+    for node in calls(module, tuple(_MASKED)):
+        if node.users and all(name(user) in _SOFTMAX for user in node.users):
+            _hide(module, node)
 
 
 def _product(module: Any, node: Any, given: Any) -> Any:
@@ -47,6 +58,8 @@ def _repeated(module: Any, node: Any, given: Any, key: str) -> Any:
     return call(module, node, "repeat_interleave.self_int", x, times, -3)
 
 
+_SOFTMAX = ("softmax.int", "_softmax.default")
+_MASKED = ("masked_fill.Scalar", "masked_fill.Tensor", "where.self", "add.Tensor")
 HIDDEN = -20.0  # its exponential is 2e-9
 
 
@@ -65,8 +78,7 @@ def _mask(module: Any, node: Any, given: Any, scores: Any) -> Any:
         return hold(module, _added(value), node)
     if mask.meta["val"].dtype != torch.bool:
         return mask
-    with module.graph.inserting_before(node):
-        off = call(module, node, "logical_not.default", mask)
+    off = call(module, node, "logical_not.default", mask)
     zeros = hold(module, torch.zeros(()), node)
     return call(module, node, "masked_fill.Scalar", zeros, off, HIDDEN)
 
@@ -77,3 +89,26 @@ def _added(mask: Any) -> Any:
     if mask.dtype == torch.bool:
         return torch.zeros(mask.shape).masked_fill(~mask, HIDDEN)
     return mask.to(torch.float32).clamp(min=HIDDEN)
+
+
+def _hide(module: Any, node: Any) -> None:
+    """A constant mask of scores, in whatever form, as an addition."""
+    if name(node) == "add.Tensor":
+        for x in node.args:
+            value = constant(module, x)
+            if value is not None and float(value.min()) < HIDDEN:
+                node.replace_input_with(x, hold(module, _added(value), node))
+        return
+    if name(node) == "where.self":
+        seen, scores, other = node.args
+        hidden = constant(module, seen)
+        hidden = None if hidden is None else ~hidden
+    else:
+        scores, mask, other = node.args
+        hidden = constant(module, mask)
+    value = constant(module, other)
+    lowest = other if isinstance(other, int | float) else value
+    if hidden is None or lowest is None or float(lowest) > HIDDEN:
+        return
+    added = hold(module, _added(~hidden), node)
+    replace(module, node, call(module, node, "add.Tensor", scores, added))

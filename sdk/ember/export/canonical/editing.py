@@ -113,6 +113,34 @@ def _value(target: Any, args: Any, kwargs: Any) -> Any:
         return target(*given, **named)
 
 
+def inline(module: Any, node: Any) -> None:
+    """Puts the operators that a composite one consists of in its place."""
+    torch = need("torch")
+    tracing = need("torch.fx.experimental.proxy_tensor")
+    given = list(node.all_input_nodes)
+
+    def compute(*values: Any) -> Any:
+        by = dict(zip(given, values, strict=True))
+        args, kwargs = torch.fx.map_arg((node.args, node.kwargs), by.__getitem__)
+        return node.target(*args, **kwargs)
+
+    values = [x.meta["val"] for x in given]
+    with values[0].fake_mode:
+        body = tracing.make_fx(compute)(*values)
+    inputs = iter(given)
+    copies: dict[Any, Any] = {}
+    with module.graph.inserting_before(node):
+        for each in body.graph.nodes:
+            if each.op == "placeholder":
+                copies[each] = next(inputs)
+            elif each.op == "output":
+                replace(module, node, copies[each.args[0]])
+            else:
+                copies[each] = module.graph.node_copy(each, copies.__getitem__)
+                said = {key: node.meta[key] for key in _SAID if key in node.meta}
+                copies[each].meta = {**said, "val": each.meta["val"]}
+
+
 def replace(module: Any, node: Any, by: Any) -> None:
     """Gives the users of a node another, and its meaning for reports."""
     node.replace_all_uses_with(by)

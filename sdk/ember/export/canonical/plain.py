@@ -10,6 +10,7 @@ from ember.export.canonical.editing import (
     calls,
     constant,
     hold,
+    inline,
     is_float,
     name,
     replace,
@@ -25,6 +26,7 @@ def plain(module: Any) -> None:
         (_batch_norm, ("_native_batch_norm_legit_no_training.default",)),
         (_same_padding, ("conv1d.padding", "conv2d.padding")),
         (_glu, ("glu.default",)),
+        (inline, ("einsum.default",)),
     ):
         for node in calls(module, names):
             change(module, node)
@@ -231,7 +233,7 @@ def _transposed(module: Any, node: Any) -> None:
         if groups > 1:
             ends = (group * rows, (group + 1) * rows)
             part = call(module, node, "slice.Tensor", x, 1, *ends)
-        ours = hold(module, last_rows(weight, group * rows, rows), node)
+        ours = hold(module, _rows(weight, group * rows, rows), node)
         of_bias = slice(group * outputs, (group + 1) * outputs)
         held = None if bias is None else hold(module, bias[of_bias].clone(), node)
         parts.append(
@@ -251,7 +253,7 @@ def _transposed(module: Any, node: Any) -> None:
     replace(module, node, result)
 
 
-def last_rows(weight: Any, start: int, count: int) -> Any:
+def _rows(weight: Any, start: int, count: int) -> Any:
     return weight[start : start + count].contiguous(
         memory_format=need("torch").channels_last
     )

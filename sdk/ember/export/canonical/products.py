@@ -26,14 +26,18 @@ from ember.export.graph import first, named, rest
 # ---- products of matrices ------------------------------------------------------------
 
 
+_MATRICES = ("matmul.default", "mm.default", "addmm.default", "bmm.default")
+
+
 def to_linear(module: Any) -> None:
     """x @ W, W @ x and addmm with constants become linear layers; other products of
     matrices products of batches."""
-    for node in calls(module, ("matmul.default", "mm.default", "addmm.default")):
+    forms = {"addmm": _of_addmm, "bmm": _of_batch}
+    for node in calls(module, _MATRICES):
         if not is_float(node):
             continue
-        is_sum = name(node) == "addmm.default"
-        by = _of_addmm(module, node) if is_sum else _of_product(module, node)
+        kind = name(node).partition(".")[0]
+        by = forms.get(kind, _of_product)(module, node)
         if by is not None:
             replace(module, node, by)
 
@@ -55,6 +59,16 @@ def _of_product(module: Any, node: Any) -> Any:
         product = call(module, node, "bmm.default", *batches)
         return call(module, node, "squeeze.dim", product, 0)
     return None
+
+
+def _of_batch(module: Any, node: Any) -> Any:
+    """A batch of one matrix times a constant."""
+    left, right = node.args
+    weights = constant(module, right)
+    if weights is None or len(weights) != 1:
+        return None
+    rows = hold(module, weights[0].t().contiguous(), node)
+    return call(module, node, "linear.default", left, rows)
 
 
 def _of_addmm(module: Any, node: Any) -> Any:
