@@ -68,8 +68,9 @@ def run(order: ExportOrder) -> Made:
     """Exports. Raises SdkError for every failure, with operator and source line."""
     if order.strict and order.quantize not in _STRICT:
         raise UsageError(f"--strict needs --quantize {' or '.join(_STRICT)}")
-    backend = order.backend or flows.backend_for(order.board, order.quantize)
     module = source.read(order.path)
+    order = _as_quantised(order, module)
+    backend = order.backend or flows.backend_for(order.board, order.quantize)
     flows.check(backend, order.quantize, module)
     if order.io != "float" and order.quantize not in _EDGES[order.io]:
         able = " or ".join(_EDGES[order.io])
@@ -116,6 +117,16 @@ def _shares(order: ExportOrder, chosen: Selection) -> Shares | None:
     if order.strict:
         shares.check(parts, order.path)
     return parts
+
+
+def _as_quantised(order: ExportOrder, module: Source) -> ExportOrder:
+    """The order with int8, for a model that is quantised already and a board that takes
+    it."""
+    is_asked = order.quantize is not None or order.backend is not None
+    if is_asked or order.board is None or order.board.port != "cortexm":
+        return order
+    quantised = quantising.is_quantised(module.model)
+    return replace(order, quantize="int8") if quantised else order
 
 
 def _lowered(

@@ -8,8 +8,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ember.export import faults
+from ember.export.canonical import rewrite
 from ember.export.damage import Damage
-from ember.export.graph import first, norm_integers, recurrent_integers, rest, states
+from ember.export.graph import (
+    first,
+    norm_integers,
+    recurrent_integers,
+    rest,
+    states,
+    tables,
+)
 from ember.export.graph.states import is_in_place
 from ember.export.operators.int4 import are_int4
 from ember.export.packages import need
@@ -35,6 +43,7 @@ def calibrated(
     rounding: Callable[[Any], None] | None = None,
     *,
     fusing: bool = False,
+    canonical: bool = False,
 ) -> Any:
     """The model with the parts that a quantizer chooses in integers, calibrated by
     samples.
@@ -43,9 +52,12 @@ def calibrated(
     damage -- receives what quantising does to each layer
     rounding -- changes the quantised weights of the graph
     fusing -- whether the quantizer takes recurrent layers, including cells
+    canonical -- whether the graph is first rewritten to forms that quantizers know
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
     explicit = states.explicit(model, samples[0], cells_stay=fusing)
+    if canonical:
+        rewrite(explicit.graph, explicit.inputs(samples[0]))
     prepared = steps.prepare_pt2e(explicit.graph, quantizer)
     explicit.calibrate(prepared, samples)
     observed = copy.deepcopy(prepared) if damage is not None else None
@@ -56,6 +68,7 @@ def calibrated(
         rounding(converted)
     recurrent_integers.to_integers(converted)
     norm_integers.to_integers(converted)
+    tables.to_integers(converted)
     if damage is not None:
         damage.measure(explicit, observed, converted, samples)
     if faults.has("made constants"):
@@ -64,6 +77,15 @@ def calibrated(
         recurrent_integers.fold_steps(converted)
         explicit = explicit.narrowed(converted)
     return explicit.bound(converted)
+
+
+def is_quantised(model: Any) -> bool:
+    """Whether a model is a graph that PT2E converted, such as after training with fake
+    quantisation."""
+    graph = getattr(model, "graph", None)
+    return graph is not None and any(
+        _name(node) == "dequantize_per_tensor" for node in graph.nodes
+    )
 
 
 def _fold_made(graph: Any) -> None:

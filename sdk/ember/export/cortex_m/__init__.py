@@ -12,7 +12,7 @@ from typing import Any
 from ember.export import quantising
 from ember.export.cortex_m import int4, int16, int16_quantizer, passes
 from ember.export.damage import Damage
-from ember.export.graph import norm_integers, recurrent_integers
+from ember.export.graph import norm_integers, recurrent_integers, tables
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -36,6 +36,8 @@ def quantised(
 
     quantize -- int8, int4w8a or int16x8
     """
+    if quantising.is_quantised(model):
+        return model, ("the model is quantised already: it keeps its scales",)
     flow = need("executorch.backends.cortex_m.quantizer.quantizer")
     configs = need("executorch.backends.cortex_m.quantizer.quantization_configs")
     activation = configs.INT8_PER_TENSOR_CONFIG.input_activation
@@ -50,8 +52,16 @@ def quantised(
     if fusing:
         quantizer = recurrent_integers.fusing(quantizer, activation, notes)
         quantizer = norm_integers.fusing(quantizer, activation)
+        quantizer = tables.quantizer(quantizer, activation)
     model = quantising.calibrated(
-        model, calibration, quantizer, _LAYERS, damage, rounding, fusing=fusing
+        model,
+        calibration,
+        quantizer,
+        _LAYERS,
+        damage,
+        rounding,
+        fusing=fusing,
+        canonical=True,
     )
     return model, tuple(notes)
 
@@ -79,13 +89,11 @@ def lowered(
         compile_config=config,
         generate_etrecord=recorded,
     )
-    flow = passes.fusing(managers.CortexMPassManager.pass_list)
+    flow = passes.agreeing(passes.fusing(managers.CortexMPassManager.pass_list))
     for narrower in (int4, int16):
         flow = narrower.passes(flow)
     target = targets.CortexMTargetConfig.from_target_string(core)
-    manager = managers.CortexMPassManager(
-        edge.exported_program(), passes.agreeing(flow), target
-    )
+    manager = managers.CortexMPassManager(edge.exported_program(), flow, target)
     program = manager.transform()
     int4.drop_unused(program)
     passes.check(program.graph)

@@ -137,7 +137,7 @@ _LINEAR, _CONVOLUTION = "aten.linear.default", "aten.convolution.default"
 
 def passes(flow: list[type]) -> list[type]:
     """The passes of the flow, with ours before those that replace layers of int8."""
-    at = [pass_.__name__ for pass_ in flow].index("AtenToCortexMPass")
+    at = [pass_.__name__ for pass_ in flow].index("ActivationFusionPass") + 1
     return [*flow[:at], Int4Layers, *flow[at:]]
 
 

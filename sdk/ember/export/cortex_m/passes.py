@@ -20,12 +20,14 @@ from typing import Any
 
 from ember.errors import SdkError
 from ember.export import blame, faults
-from ember.export.graph import first, rest
+from ember.export.graph import first
+from ember.export.operators import tables
 from ember.export.packages import need
 
 # ---- dim orders ----------------------------------------------------------------------
 
 
+_MATRICES = ("linear", "bmm")
 _PADDING = ("constant_pad_nd", "avg_pool2d")  # the latter may pad its input
 _OF_IMAGES = (
     "aten.avg_pool2d.default",
@@ -38,21 +40,40 @@ _OF_IMAGES = (
     "ember.quantized_conv2d_int4.default",
     "ember.quantized_depthwise_conv2d_int16.default",
 )
+_OF_PAIRS = tuple(
+    f"cortex_m.{each}.default"
+    for each in (
+        "quantized_add",
+        "quantized_mul",
+        "quantized_div",
+        "minimum",
+        "maximum",
+    )
+)
 _RESHAPE = "aten.view_copy.default"
 _LAYER_NORM = "ember.quantized_layer_norm.default"
 _CHANNELS_LAST = [0, 2, 3, 1]
 
 
 def agreeing(known: list[type]) -> list[type]:
-    """The passes of the flow, with operators replaced in the order for dim orders."""
-    at = [pass_.__name__ for pass_ in known].index("AtenToCortexMPass")
+    """The passes of the flow, with operators replaced in the order for dim orders.
+
+    Products of matrices are replaced first: passes that trace the graph again fail on
+    int8 that a product of PyTorch does not take.
+    """
+    known = _numbers_first(known)
+    at = _names(known).index("AtenToCortexMPass")
+    early = _names(known).index("ActivationFusionPass") + 1
     stages = [known[at]]
+    known = [*known[:early], _only(known[at], _MATRICES), *known[early:]]
+    at += 1
     if faults.has("padding"):
-        stages.insert(0, _before_padding(known[at]))
+        stages.insert(0, _only(stages[0], _PADDING, others=True))
     if faults.has("dim orders"):
         stages.insert(-1, _copying(_takes_bytes(_LAYER_NORM), last=False))
         stages.insert(-1, _copying(_takes_other, last=True))
         stages.append(_copying(_takes_bytes(_RESHAPE), last=False))
+    stages.append(Tables)
     return [*known[:at], *stages, *known[at + 1 :]]
 
 
@@ -61,33 +82,55 @@ def name(node: Any) -> str:
     return str(getattr(node.target, "_op", node.target))
 
 
-def _before_padding(replacing: Any) -> type:
-    """The pass that replaces operators, except those that write padding."""
+def _names(known: list[type]) -> list[str]:
+    return [pass_.__name__ for pass_ in known]
 
-    class BeforePadding(replacing):  # type: ignore[misc]
-        pass
+
+def _numbers_first(known: list[type]) -> list[type]:
+    """The passes with numbers made tensors, and steps to integers replaced, where no
+    product has int8 without its operator."""
+    names = _names(known)
+    first = known[names.index("ReplaceScalarWithTensorArgPass")]
+    steps = known[names.index("ReplaceQuantNodesPass")]
+    others = [pass_ for pass_ in known if pass_ not in (first, steps)]
+    folding = _names(others).index("FoldAndAnnotateQParamsPass")
+    others.insert(folding, first)
+    others.insert(_names(others).index("ActivationFusionPass") + 1, steps)
+    return others
+
+
+def _only(replacing: Any, operators: tuple[str, ...], *, others: bool = False) -> type:
+    """The pass that replaces some operators of ATen, or all `others`."""
+
+    class Replacing(replacing):  # type: ignore[misc]
+        def call(self, module: Any) -> Any:
+            # not what the whole pass does to operators that are left
+            return super(replacing, self).call(module)
 
     aten = need("executorch.exir.dialects._ops").ops.edge.aten
-    later = [getattr(aten, padding).default for padding in _PADDING]
+    given = [getattr(aten, operator).default for operator in operators]
     # a subclass starts with none
-    BeforePadding._DIALECT_SUBSTITUTIONS = {
+    Replacing._DIALECT_SUBSTITUTIONS = {
         target: substitution
         for target, substitution in replacing._DIALECT_SUBSTITUTIONS.items()
-        if target not in later
+        if (target in given) != others
     }
-    return BeforePadding
+    return Replacing
 
 
-def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
-    """The pass that copies the first inputs of some operators to channels_last, or to
-    contiguous tensors."""
+def _copying(wrong: Callable[[Any], list[Any]], *, last: bool) -> type:
+    """The pass that copies some inputs of operators to channels_last, or to contiguous
+    tensors.
+
+    wrong -- the inputs of a node to copy
+    """
     bases = need("executorch.exir.pass_base")
 
     class Copying(bases.ExportPass):  # type: ignore[misc, name-defined]
         def call(self, module: Any) -> Any:
-            others = [node for node in module.graph.nodes if is_wrong(node)]
-            for node in others:
-                _copy_input(module.graph, node, last=last)
+            others = [(node, x) for node in module.graph.nodes for x in wrong(node)]
+            for node, x in others:
+                _copy_input(module.graph, node, x, last=last)
             if not others:
                 return bases.PassResult(module, False)
             module.recompile()
@@ -96,35 +139,48 @@ def _copying(is_wrong: Callable[[Any], bool], *, last: bool) -> type:
     return Copying
 
 
-def _takes_other(node: Any) -> bool:
-    """Whether a quantised operator of images has an input that is not channels_last."""
+def _takes_other(node: Any) -> list[Any]:
+    """The images of int8 that a quantised operator takes, but not in channels_last."""
+    if node.op != "call_function":
+        return []
+    if name(node) in _OF_IMAGES:
+        return [first(node)] if _is_other(first(node)) else []
+    if name(node) in _OF_PAIRS:
+        images = [x for x in node.all_input_nodes if _is_image(x)]
+        others = [x for x in images if _is_other(x)]
+        return others if len(others) < len(images) else []
+    return []
+
+
+def _is_image(node: Any) -> bool:
     torch = need("torch")
-    if node.op != "call_function" or name(node) not in _OF_IMAGES:
-        return False
-    image = first(node).meta["val"]
+    value = node.meta.get("val")
+    dtypes = (torch.int8, torch.int16)
     return (
-        image.dtype in (torch.int8, torch.int16)
-        and image.dim() == 4
-        and not image.is_contiguous(memory_format=torch.channels_last)
+        isinstance(value, torch.Tensor) and value.dtype in dtypes and value.dim() == 4
     )
 
 
-def _takes_bytes(operator: str) -> Callable[[Any], bool]:
-    """Whether a call of an operator that takes bytes as they are has a tensor that is
-    not contiguous. The exporter copies those that PyTorch cannot reshape in place."""
+def _is_other(node: Any) -> bool:
+    form = need("torch").channels_last
+    return _is_image(node) and not node.meta["val"].is_contiguous(memory_format=form)
 
-    def is_wrong(node: Any) -> bool:
+
+def _takes_bytes(operator: str) -> Callable[[Any], list[Any]]:
+    """The input of an operator that takes bytes as they are, if it is not contiguous.
+    The exporter copies those that PyTorch cannot reshape in place."""
+
+    def other(node: Any) -> list[Any]:
         if node.op != "call_function" or name(node) != operator:
-            return False
-        return not first(node).meta["val"].is_contiguous()
+            return []
+        return [] if first(node).meta["val"].is_contiguous() else [first(node)]
 
-    return is_wrong
+    return other
 
 
-def _copy_input(graph: Any, node: Any, *, last: bool) -> None:
+def _copy_input(graph: Any, node: Any, tensor: Any, *, last: bool) -> None:
     torch = need("torch")
     edge = need("executorch.exir.dialects._ops").ops.edge
-    tensor = first(node)
     form = torch.channels_last if last else torch.contiguous_format
     order = _CHANNELS_LAST if last else list(range(tensor.meta["val"].dim()))
     with graph.inserting_before(node):
@@ -135,7 +191,19 @@ def _copy_input(graph: Any, node: Any, *, last: bool) -> None:
         )
     copied.meta["val"] = tensor.meta["val"].clone(memory_format=form)
     copied.meta["stack_trace"] = node.meta.get("stack_trace")
-    node.args = (copied, *rest(node))
+    node.replace_input_with(tensor, copied)
+
+
+class Tables:
+    """Gives tables the name of the flow's operator."""
+
+    def __call__(self, module: Any) -> Any:
+        results = need("torch.fx.passes.infra.pass_base")
+        calls = list(_calls(module.graph, ("ember.table.default",)))
+        for node in calls:
+            node.target = tables.activation()
+        module.recompile()
+        return results.PassResult(module, bool(calls))
 
 
 # ---- activations ---------------------------------------------------------------------

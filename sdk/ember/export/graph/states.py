@@ -140,6 +140,11 @@ class Explicit:
                     if hasattr(observer, "calculate_qparams"):
                         observer(state)
 
+    def inputs(self, sample: Sample) -> list[Any]:
+        """The tensors that the graph takes for a call with this sample, flat."""
+        leaves = need("torch.utils._pytree").tree_leaves((sample, {}))
+        return [*leaves, *self.states.values()]
+
     def narrowed(self, graph: Any) -> Explicit:
         """The same with states as integers, if a graph quantises them first and
         dequantises them last: int16, and int8 of recurrent layers."""

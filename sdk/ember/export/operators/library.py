@@ -21,7 +21,14 @@ from collections.abc import Callable
 from typing import Any
 
 from ember.export.graph import recurrent_layers
-from ember.export.operators import front_ends, int4, int16, norms, recurrent
+from ember.export.operators import (
+    front_ends,
+    int4,
+    int16,
+    norms,
+    recurrent,
+    tables,
+)
 from ember.export.packages import need
 
 _SCHEMAS = {
@@ -39,7 +46,7 @@ def defined() -> Any:
     library = need("torch").library.Library("ember", "DEF")
     for name, arguments in _SCHEMAS.items():
         _define(library, name, arguments, globals()[f"_{name}"])
-    for module in (front_ends, int4, int16, norms, recurrent):
+    for module in (front_ends, int4, int16, norms, recurrent, tables):
         for name, arguments in module.SCHEMAS.items():
             _define(library, name, arguments, getattr(module, name))
     # The others also compute with tensors that have only a shape.
@@ -50,6 +57,7 @@ def defined() -> Any:
         **int16.SHAPES,
         **norms.SHAPES,
         **recurrent.SHAPES,
+        **tables.SHAPES,
     }
     for kind, arguments in recurrent_layers.FLOATS.items():
         _define(library, f"float_{kind}", arguments, getattr(recurrent_layers, kind))
