@@ -162,7 +162,7 @@ def scales_of(torch: Any, count: int) -> Any:
 
 @pytest.mark.parametrize("kind", ["", "flat", "ends"])
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 32, 100, 1000])
-def test_layer_norms_have_the_bits_of_kernels(torch: Any, count: int, kind: str) -> None:
+def test_layer_norms_have_bits_of_kernels(torch: Any, count: int, kind: str) -> None:
     from ember.export.operators import norms
 
     torch.manual_seed(count)
@@ -170,9 +170,9 @@ def test_layer_norms_have_the_bits_of_kernels(torch: Any, count: int, kind: str)
     for epsilon, about in ((1, None), (2**62 - 1, -128), (3 * count**2, 9)):
         rms, zero = about is not None, about or 0
         y = norms.quantized_layer_norm(x, scales, epsilon, rms, zero)
-        by = scales.tolist()
+        g, b = scales.tolist()
         assert y.tolist() == [
-            integer_norms.layer_row(row, *by, epsilon, about) for row in x.tolist()
+            integer_norms.layer_row(row, g, b, epsilon, about) for row in x.tolist()
         ]
 
 
@@ -188,7 +188,8 @@ def test_group_norms_have_the_bits_of_kernels(torch: Any, kind: str) -> None:
         want = [
             integer_norms.group(
                 image[c : c + each].flatten(1).tolist(),
-                *scales[:, c : c + each].tolist(),
+                scales[0, c : c + each].tolist(),
+                scales[1, c : c + each].tolist(),
                 77,
                 shift,
             )

@@ -1,4 +1,4 @@
-"""Calls that multiply and add constants become a factor and an offset for each channel."""
+"""Calls that multiply and add constants become a factor and an offset of channels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Affine:
 
     @property
     def is_scalar(self) -> bool:
-        return self.factor.dim() == 0 and self.offset.dim() == 0
+        return bool(self.factor.dim() == self.offset.dim() == 0)
 
 
 def of(module: Any, node: Any, x: Any, axis: int) -> Affine | None:

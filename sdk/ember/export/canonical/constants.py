@@ -72,7 +72,8 @@ def _is_small(module: Any, node: Any, value: Any) -> bool:
     if value.numel() <= _MANY:
         return True
     held = [constant(module, given) for given in node.all_input_nodes]
-    return value.numel() <= sum(tensor.numel() for tensor in held if tensor is not None)
+    most = sum(int(tensor.numel()) for tensor in held if tensor is not None)
+    return int(value.numel()) <= most
 
 
 def _plain(tensor: Any) -> Any:

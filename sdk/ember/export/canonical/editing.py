@@ -32,7 +32,7 @@ def shape(node: Any) -> tuple[int, ...]:
 
 def is_float(node: Any) -> bool:
     value = node.meta.get("val")
-    return getattr(value, "dtype", None) == need("torch").float32
+    return bool(getattr(value, "dtype", None) == need("torch").float32)
 
 
 def only_user(node: Any) -> Any | None:

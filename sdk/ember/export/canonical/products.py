@@ -175,9 +175,9 @@ def absorb(module: Any) -> None:
     or behind; those that are left become depthwise convolutions."""
     _absorb_behind(module)
     for node in list(module.graph.nodes):
-        if node.op == "call_function" and node.users and is_float(node):
-            if _ahead(module, node) or _depthwise(module, node):
-                _absorb_behind(module)
+        is_used = node.op == "call_function" and node.users and is_float(node)
+        if is_used and (_ahead(module, node) or _depthwise(module, node)):
+            _absorb_behind(module)
 
 
 def _absorb_behind(module: Any) -> None:

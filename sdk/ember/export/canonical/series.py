@@ -19,6 +19,7 @@ from ember.export.canonical.editing import (
     replace,
     shape,
 )
+from ember.export.canonical.pointwise import POINTWISE
 from ember.export.graph import first, named, rest
 from ember.export.packages import need
 
@@ -193,86 +194,36 @@ _LAYERS: dict[str, Callable[[Any, Any], Any]] = {
 # ---- what is between them ------------------------------------------------------------
 
 
-_POINTWISE = frozenset(
-    [
-        "relu",
-        "relu6",
-        "hardtanh",
-        "clamp",
-        "clamp_min",
-        "clamp_max",
-        "sigmoid",
-        "tanh",
-        "silu",
-        "gelu",
-        "elu",
-        "celu",
-        "selu",
-        "leaky_relu",
-        "hardswish",
-        "hardsigmoid",
-        "mish",
-        "softplus",
-        "exp",
-        "log",
-        "sqrt",
-        "rsqrt",
-        "abs",
-        "neg",
-        "pow",
-        "square",
-        "add",
-        "sub",
-        "rsub",
-        "mul",
-        "div",
-        "minimum",
-        "maximum",
-        "prelu",
-        "dropout",
-        "clone",
-        "contiguous",
-        "alias",
-        "group_norm",
-        "instance_norm",
-        "sin",
-        "cos",
-        "reciprocal",
-        "log1p",
-        "erf",
-        "softsign",
-        "logsigmoid",
-    ]
-)
+_POINTWISE = POINTWISE | {
+    "alias",
+    "clone",
+    "contiguous",
+    "dropout",
+    "group_norm",
+    "instance_norm",
+}
 _ALONG = frozenset(
     ["cat", "slice", "narrow", "softmax", "log_softmax", "glu", "flip", "roll"]
 )
-_PADS = ("constant_pad_nd", "pad")
-_SHAPES = ("view", "reshape", "flatten", "_unsafe_view")
-_REDUCING = ("mean", "sum", "amax", "amin")
 
 
 def _between(module: Any, node: Any, kind: str) -> Any | None:
     """The call on images of height 1; None if it is none of images."""
-    if kind in _POINTWISE:
-        return _flat(module, node, _pointwise(module, node))
-    if kind in _ALONG:
-        return _flat(module, node, _along(module, node))
-    if kind in _PADS and len(rest(node)[0]) == 2:
-        return _flat(module, node, _same(module, node))
-    if kind in _SHAPES:
-        return _same(module, node) if kind != "flatten" else _flattened(module, node)
-    if kind in _REDUCING:
-        return _reduced(module, node)
-    if kind in ("transpose", "permute"):
-        return _turned(module, node)
-    return None
+    if kind in _SQUEEZED:
+        by = _SQUEEZED[kind](module, node)
+        return None if by is None else _flat(module, node, by)
+    return _OTHERS[kind](module, node) if kind in _OTHERS else None
 
 
 def _same(module: Any, node: Any) -> Any:
     """The same call on the image."""
     image = _high(module, first(node), node)
     return call(module, node, name(node), image, *rest(node), **node.kwargs)
+
+
+def _padded(module: Any, node: Any) -> Any | None:
+    """Padding of the length alone."""
+    return _same(module, node) if len(rest(node)[0]) == 2 else None
 
 
 def _pointwise(module: Any, node: Any) -> Any:
@@ -337,3 +288,17 @@ def _turned(module: Any, node: Any) -> Any | None:
         return None
     turned = call(module, node, "permute.default", _image(first(node)), [0, 2, 3, 1])
     return call(module, node, "reshape.default", turned, list(shape(node)))
+
+
+_Rule = Callable[[Any, Any], Any]
+_SQUEEZED: dict[str, _Rule] = {
+    **dict.fromkeys(_POINTWISE, _pointwise),
+    **dict.fromkeys(_ALONG, _along),
+    **dict.fromkeys(("constant_pad_nd", "pad"), _padded),
+}
+_OTHERS: dict[str, _Rule] = {
+    **dict.fromkeys(("view", "reshape", "_unsafe_view"), _same),
+    **dict.fromkeys(("mean", "sum", "amax", "amin"), _reduced),
+    **dict.fromkeys(("transpose", "permute"), _turned),
+    "flatten": _flattened,
+}

@@ -1,6 +1,6 @@
 """Operators of one number become tables: each int8 has one result.
 
-A region of pointwise operators that depends on one tensor, such as x * sigmoid(x), GELU,
+A region of pointwise operators that depends on one tensor, such as x * sigmoid(x), GELU
 or arithmetic with numbers, becomes one call of a module before a quantizer sees it, and
 one table of 256 results behind it.
 """
@@ -12,81 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ember.export.canonical.editing import constant, name, shape
+from ember.export.canonical.pointwise import POINTWISE
 from ember.export.graph import first, named
 from ember.export.operators import library, tables
 from ember.export.packages import need
 
 _BOUNDS = ("relu", "relu6", "hardtanh", "clamp", "clamp_min", "clamp_max")
-_SMOOTH = [
-    "abs",
-    "neg",
-    "exp",
-    "exp2",
-    "expm1",
-    "log",
-    "log2",
-    "log10",
-    "log1p",
-    "sqrt",
-    "rsqrt",
-    "reciprocal",
-    "sigmoid",
-    "tanh",
-    "silu",
-    "gelu",
-    "elu",
-    "celu",
-    "selu",
-    "leaky_relu",
-    "hardswish",
-    "hardsigmoid",
-    "mish",
-    "softplus",
-    "softsign",
-    "log_sigmoid",
-    "logsigmoid",
-    "erf",
-    "sin",
-    "cos",
-    "atan",
-    "sinh",
-    "cosh",
-    "asinh",
-    "square",
-    "pow",
-    "hardshrink",
-    "softshrink",
-    "threshold",
-    "sign",
-    "round",
-    "floor",
-    "ceil",
-    "trunc",
-    "add",
-    "sub",
-    "rsub",
-    "mul",
-    "div",
-    "minimum",
-    "maximum",
-    "where",
-    "gt",
-    "ge",
-    "lt",
-    "le",
-    "eq",
-    "ne",
-    "logical_not",
-    "logical_and",
-    "logical_or",
-    "prelu",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "scalar_tensor",
-    "masked_fill",
-]
-_POINTWISE = frozenset((*_BOUNDS, *_SMOOTH))
 # what the flow computes with the bounds of its activation
 _BOUNDED = ("conv2d", "conv_transpose2d", "linear", "add", "sub", "max_pool2d")
 
@@ -150,7 +81,7 @@ def _regions(module: Any) -> list[_Region]:
 
 def _root(module: Any, node: Any, roots: dict[Any, Any]) -> Any | None:
     """The tensor that a pointwise operator depends on, if it is one."""
-    if _kind(node) not in _POINTWISE or not _has_value(node) or _is_fused(node):
+    if _kind(node) not in POINTWISE or not _has_value(node) or _is_fused(node):
         return None
     if getattr(node.target, "_schema", None) is None or node.target._schema.is_mutable:
         return None
@@ -219,8 +150,9 @@ def _function(module: Any, root: Any, nodes: list[Any]) -> Any:
 
     def copied(given: Any) -> Any:
         if given not in copies:
-            held[f"number_{len(held)}"] = constant(module, given).clone()
-            copies[given] = graph.get_attr(f"number_{len(held) - 1}")
+            key = f"number_{len(held)}"
+            held[key] = constant(module, given)
+            copies[given] = graph.get_attr(key)
         return copies[given]
 
     for node in nodes:
