@@ -225,7 +225,7 @@ FRONT = 64 * 8 * 3
         ),
         (
             ["int8", "--board", "mps3-an547"],
-            f"int8: {CELLS + 256:,} bytes; in float: {4 * FRONT:,} bytes, front.weight",
+            f"int8: {CELLS + FRONT + 256:,} bytes, all there are",
         ),
     ],
 )

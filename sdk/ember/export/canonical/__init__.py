@@ -13,6 +13,7 @@ from typing import Any
 
 from ember.export.canonical import attention, constants, plain, products, series
 from ember.export.canonical.editing import propagate, tidy
+from ember.export.graph import norm_layers
 
 
 def rewrite(module: Any, inputs: Sequence[Any]) -> None:
@@ -24,6 +25,7 @@ def rewrite(module: Any, inputs: Sequence[Any]) -> None:
     constants.fold(module)
     for step in (
         plain.plain,
+        norm_layers.fold,
         attention.decompose,
         products.to_linear,
         series.to_images,

@@ -34,7 +34,6 @@ def fusing(known: Any, activation: Any) -> Any:
 
     class Normalising(specs.Quantizer):  # type: ignore[misc, name-defined]
         def transform_for_annotation(self, model: Any) -> Any:
-            norm_layers.fold(model)
             model = known.transform_for_annotation(model)
             norm_layers.as_modules(model)
             return model
