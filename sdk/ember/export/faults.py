@@ -31,7 +31,6 @@ FAULTS = {
     # --- Cortex-M ---
     "made constants": Fault("constants made inside stay float32, read as int8"),
     "shared scales": Fault("an activation that shares its scale is not fused"),
-    "early bounds": Fault("activations behind sigmoid and tanh are bounded as float"),
     "padding": Fault("padding is written in a dim order that is not the last"),
     "dim orders": Fault("images in any dim order go to kernels for channels_last"),
     "images": Fault("convolutions of images made inside stay float"),

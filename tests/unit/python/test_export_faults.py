@@ -43,25 +43,6 @@ class Trial:
     wanted: str = ""  # an operator of the program
 
 
-# What a user quantised keeps a sigmoid; else it becomes a table.
-QUANTISED = """
-import torch
-from executorch.backends.cortex_m.quantizer.quantizer import CortexMQuantizer
-from torch import nn
-from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
-class Net(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.layer = nn.Linear(4, 4)
-    def forward(self, x):
-        return torch.relu(torch.sigmoid(self.layer(x)).unsqueeze(1))
-torch.manual_seed(0)
-example_inputs = (torch.randn(1, 4),)
-graph = torch.export.export(Net().eval(), example_inputs).module()
-prepared = prepare_pt2e(graph, CortexMQuantizer())
-prepared(*example_inputs)
-model = convert_pt2e(prepared)
-"""
 CHANNELS_LAST = ".to(memory_format=torch.channels_last)"
 TRIALS = {
     "states": Trial(
@@ -105,7 +86,6 @@ TRIALS = {
         INT8,
         0.1,
     ),
-    "early bounds": Trial(QUANTISED, "", "", INT8, 0.05),
     "padding": Trial(
         "self.a = nn.Conv2d(1, 8, (16, 1), (2, 1)); self.b = nn.Conv2d(8, 4, (9, 1))",
         "x = F.pad(x[:, None, :, None], (0, 0, 7, 8))\n"
@@ -186,8 +166,6 @@ TRIALS = {
 def is_right(trial: Trial) -> bool:
     """Whether the export gives a program that gives what PyTorch gives."""
     file = written(trial.layers, trial.forward, trial.inputs)
-    if not trial.forward:
-        Path(file).write_text(trial.layers, encoding="utf-8")
     if cli.main(["export", file, *trial.words, "--json", "facts.json"]) != 0:
         return False
     facts = json.loads(Path("facts.json").read_text(encoding="utf-8"))

@@ -217,14 +217,9 @@ _ACTIVATIONS = ("aten.relu.default", "aten.hardtanh.default", "aten.clamp.defaul
 def fusing(known: list[type]) -> list[type]:
     """The passes of the flow with ours where activations are fused."""
     names = [pass_.__name__ for pass_ in known]
-    bounding = known[names.index("QuantizedClampActivationPass")]
-    # Behind operators of ATen that turn int8 into float32, sigmoid and tanh, the flow
-    # takes an activation for one of float, until those are replaced: bounded at last.
-    late = [bounding] if faults.has("early bounds") else []
-    others = [pass_ for pass_ in known if pass_ not in late]
     fusing = names.index("ActivationFusionPass")
     ours = [BoundedActivations] if faults.has("shared scales") else []
-    return [*others[:fusing], *ours, *others[fusing:], *late]
+    return [*known[:fusing], *ours, *known[fusing:]]
 
 
 def check(graph: Any) -> None:
