@@ -29,7 +29,7 @@ def of(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
     """What a node computes of x, whose channels are the dimension `axis`; None if that
     is more than a factor and an offset of constants."""
     if name(node) == "batch_norm.default":
-        is_of_x = first(node) is x and axis == 1
+        is_of_x = first(node) is x and axis % len(shape(x)) == 1
         return _of_batch_norm(module, named(node)) if is_of_x else None
     if name(node).partition(".")[0] not in _NUMBERS or shape(node) != shape(x):
         return None

@@ -140,7 +140,8 @@ def _reduced(module: Any, node: Any) -> None:
         window = (high if 2 in dims else 1, wide if 3 in dims else 1)
     kind = _REDUCTIONS[name(node)]
     result = _pool(module, node, kind, image, window)
-    result = call(module, node, "reshape.default", result, list(shape(node)))
+    if shape(result) != shape(node):
+        result = call(module, node, "reshape.default", result, list(shape(node)))
     if name(node).startswith("sum"):
         result = call(module, node, "mul.Tensor", result, window[0] * window[1])
     replace(module, node, result)
