@@ -43,7 +43,7 @@ def images(module: Any) -> None:
         (_broadcast, tuple(_PAIRS)),
     ):
         for node in calls(module, names):
-            if is_float(node):
+            if is_float(node.all_input_nodes[0]):
                 change(module, node)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from ember.export import quantising
 from ember.export.cortex_m import int4, int16, int16_quantizer, passes
 from ember.export.damage import Damage
-from ember.export.graph import norm_integers, recurrent_integers, tables
+from ember.export.graph import moves, norm_integers, recurrent_integers, tables
 from ember.export.packages import need
 from ember.export.source import Sample
 
@@ -52,6 +52,7 @@ def quantised(
     if fusing:
         quantizer = recurrent_integers.fusing(quantizer, activation, notes)
         quantizer = norm_integers.fusing(quantizer, activation)
+        quantizer = moves.quantizer(quantizer, activation)
         quantizer = tables.quantizer(quantizer, activation)
     model = quantising.calibrated(
         model,
