@@ -68,9 +68,11 @@ def run(order: ExportOrder) -> Made:
     """Exports. Raises SdkError for every failure, with operator and source line."""
     if order.strict and order.quantize not in _STRICT:
         raise UsageError(f"--strict needs --quantize {' or '.join(_STRICT)}")
-    module = source.read(order.path)
-    order = _as_quantised(order, module)
     backend = order.backend or flows.backend_for(order.board, order.quantize)
+    module = source.read(order.path)
+    if _takes_quantised(order) and quantising.is_quantised(module.model):
+        order = replace(order, quantize="int8")
+        backend = flows.backend_for(order.board, order.quantize)
     flows.check(backend, order.quantize, module)
     if order.io != "float" and order.quantize not in _EDGES[order.io]:
         able = " or ".join(_EDGES[order.io])
@@ -119,14 +121,10 @@ def _shares(order: ExportOrder, chosen: Selection) -> Shares | None:
     return parts
 
 
-def _as_quantised(order: ExportOrder, module: Source) -> ExportOrder:
-    """The order with int8, for a model that is quantised already and a board that takes
-    it."""
+def _takes_quantised(order: ExportOrder) -> bool:
+    """Whether a model that is quantised already is for the integers of a Cortex-M."""
     is_asked = order.quantize is not None or order.backend is not None
-    if is_asked or order.board is None or order.board.port != "cortexm":
-        return order
-    quantised = quantising.is_quantised(module.model)
-    return replace(order, quantize="int8") if quantised else order
+    return not is_asked and order.board is not None and order.board.port == "cortexm"
 
 
 def _lowered(

@@ -70,7 +70,7 @@ SPELLINGS = {
         "3, 8",
         "linear",
     ),
-    "a norm of images alone": (
+    "a norm of images by itself": (
         "self.a = nn.BatchNorm2d(3); self.b = nn.Conv2d(3, 4, 3, padding=1)",
         "return self.b(F.relu(self.a(x)))",
         "1, 3, 6, 6",

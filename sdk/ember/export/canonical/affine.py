@@ -14,7 +14,7 @@ _NUMBERS = ("mul", "div", "add", "sub", "rsub", "neg")
 
 
 @dataclass(frozen=True)
-class Affine:
+class ChannelScaling:
     """x * factor + offset; each has no dimension, or that of the channels."""
 
     factor: Any
@@ -25,7 +25,7 @@ class Affine:
         return bool(self.factor.dim() == self.offset.dim() == 0)
 
 
-def of(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
+def of(module: Any, node: Any, x: Any, axis: int) -> ChannelScaling | None:
     """What a node computes of x, whose channels are the dimension `axis`; None if that
     is more than a factor and an offset of constants."""
     if name(node) == "batch_norm.default":
@@ -36,7 +36,7 @@ def of(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
     return _of_arithmetic(module, node, x, axis % len(shape(x)))
 
 
-def _of_batch_norm(module: Any, given: Mapping[str, Any]) -> Affine | None:
+def _of_batch_norm(module: Any, given: Mapping[str, Any]) -> ChannelScaling | None:
     torch = need("torch")
     if given.get("training"):
         return None
@@ -50,15 +50,15 @@ def _of_batch_norm(module: Any, given: Mapping[str, Any]) -> Affine | None:
     factor = factor if weight is None else factor * weight
     offset = -mean * factor
     offset = offset if bias is None else offset + bias
-    return Affine(factor, offset)
+    return ChannelScaling(factor, offset)
 
 
-def _of_arithmetic(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
+def _of_arithmetic(module: Any, node: Any, x: Any, axis: int) -> ChannelScaling | None:
     torch = need("torch")
     kind = name(node).partition(".")[0]
     unit = torch.ones((), dtype=torch.float64)
     if kind == "neg":
-        return Affine(-unit, 0 * unit)
+        return ChannelScaling(-unit, 0 * unit)
     given = named(node)
     left, right, alpha = given["self"], given["other"], given.get("alpha", 1)
     if kind == "rsub":  # other - alpha * self
@@ -68,11 +68,11 @@ def _of_arithmetic(module: Any, node: Any, x: Any, axis: int) -> Affine | None:
     if is_left == (right is x) or given.get("rounding_mode") or value is None:
         return None
     if kind == "div":
-        return Affine(1 / value, 0 * unit) if is_left and value.all() else None
+        return ChannelScaling(1 / value, 0 * unit) if is_left and value.all() else None
     if kind == "mul":
-        return Affine(value, 0 * unit)
+        return ChannelScaling(value, 0 * unit)
     sign = alpha if kind == "add" else -alpha
-    return Affine(unit, value * sign) if is_left else Affine(unit * sign, value)
+    return ChannelScaling(unit, value * sign) if is_left else ChannelScaling(unit * sign, value)
 
 
 def _along(module: Any, given: Any, rank: int, axis: int) -> Any:

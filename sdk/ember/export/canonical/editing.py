@@ -25,7 +25,7 @@ def calls(module: Any, names: Sequence[str]) -> Iterator[Any]:
 
 
 def shape(node: Any) -> tuple[int, ...]:
-    """The shape of a node's tensor; nothing if it is no tensor."""
+    """The shape of a node's tensor; nothing for another value."""
     value = node.meta.get("val")
     return tuple(value.shape) if isinstance(value, need("torch").Tensor) else ()
 
@@ -36,7 +36,7 @@ def is_float(node: Any) -> bool:
 
 
 def only_user(node: Any) -> Any | None:
-    """The node that alone uses a node, if there is just one."""
+    """The node that uses a node, if there is just one."""
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 

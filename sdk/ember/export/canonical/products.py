@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ember.export.canonical import affine
-from ember.export.canonical.affine import Affine
+from ember.export.canonical.affine import ChannelScaling
 from ember.export.canonical.editing import (
     call,
     calls,
@@ -113,7 +113,7 @@ class _Layer:
         """The dimension of the channels of its result."""
         return _PRODUCTS[name(self.node)]
 
-    def with_affine(self, module: Any, applied: Affine) -> None:
+    def with_affine(self, module: Any, applied: ChannelScaling) -> None:
         """Computes x * factor + offset of its result itself."""
         weight = self.weight.double()
         channels = shape(self.node)[self.axis]
@@ -125,7 +125,7 @@ class _Layer:
             bias * factor + applied.offset,
         )
 
-    def of_affine(self, module: Any, x: Any, applied: Affine) -> None:
+    def of_affine(self, module: Any, x: Any, applied: ChannelScaling) -> None:
         """Takes x instead of x * factor + offset, along its last dimension."""
         weight = self.weight.double()
         bias = (
@@ -220,7 +220,7 @@ def _ahead(module: Any, node: Any) -> bool:
 
 
 def _varying(module: Any, node: Any) -> Any:
-    """The one input of a node that is no constant; None if there are more."""
+    """The one input of a node that is not a constant; None if there are more."""
     given = [x for x in node.all_input_nodes if constant(module, x) is None]
     return given[0] if len(given) == 1 else None
 

@@ -67,7 +67,7 @@ def _high(module: Any, node: Any, like: Any) -> Any:
         wide = value.reshape(*value.shape[:-1], 1, value.shape[-1])
         return hold(module, last(wide) if wide.dim() == 4 else wide, like)
     image = call(module, like, "unsqueeze.default", node, 2)
-    form = need("torch").channels_last  # strides alone can leave it open
+    form = need("torch").channels_last  # strides can leave it open
     return call(module, like, "clone.default", image, memory_format=form)
 
 
@@ -222,7 +222,7 @@ def _same(module: Any, node: Any) -> Any:
 
 
 def _padded(module: Any, node: Any) -> Any | None:
-    """Padding of the length alone."""
+    """Padding of the length."""
     return _same(module, node) if len(rest(node)[0]) == 2 else None
 
 

@@ -59,7 +59,7 @@ def agreeing(known: list[type]) -> list[type]:
     """The passes of the flow, with operators replaced in the order for dim orders.
 
     Products of matrices are replaced first: passes that trace the graph again fail on
-    int8 that a product of PyTorch does not take.
+    products of int8.
     """
     known = _numbers_first(known)
     at = _names(known).index("AtenToCortexMPass")

@@ -24,7 +24,7 @@ _BOUNDED = ("conv2d", "conv_transpose2d", "linear", "add", "sub", "max_pool2d")
 
 @dataclass
 class _Region:
-    """Operators that depend on one tensor alone, and the last of them."""
+    """Operators that depend on a single tensor, and the last of them."""
 
     root: Any
     nodes: list[Any] = field(default_factory=list)
@@ -49,16 +49,16 @@ class _Region:
 
 def as_modules(module: Any) -> list[Any]:
     """Turns regions into calls of modules that compute the same; the calls."""
-    made: list[Any] = []
+    calls: list[Any] = []
     for region in _regions(module):
         for sink in region.sinks:
             nodes = region.before(sink)
             if _is_table(region, nodes):
-                made.append(_call(module, region.root, nodes, len(made)))
-    if made:
+                calls.append(_call(module, region.root, nodes, len(calls)))
+    if calls:
         module.graph.eliminate_dead_code()
         module.recompile()
-    return made
+    return calls
 
 
 def is_call(module: Any, node: Any) -> bool:
@@ -160,7 +160,7 @@ def _function(module: Any, root: Any, nodes: list[Any]) -> Any:
     graph.output(copies[nodes[-1]])
     body = torch.fx.GraphModule(held, graph)
 
-    class Table(torch.nn.Module):  # type: ignore[misc, name-defined]
+    class PointwiseTable(torch.nn.Module):  # type: ignore[misc, name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.body = body
@@ -169,7 +169,7 @@ def _function(module: Any, root: Any, nodes: list[Any]) -> Any:
         def forward(self, x: Any) -> Any:
             return self.body(x)
 
-    return Table()
+    return PointwiseTable()
 
 
 def quantizer(known: Any, activation: Any) -> Any:
