@@ -72,7 +72,11 @@ def _of_arithmetic(module: Any, node: Any, x: Any, axis: int) -> ChannelScaling 
     if kind == "mul":
         return ChannelScaling(value, 0 * unit)
     sign = alpha if kind == "add" else -alpha
-    return ChannelScaling(unit, value * sign) if is_left else ChannelScaling(unit * sign, value)
+    return (
+        ChannelScaling(unit, value * sign)
+        if is_left
+        else ChannelScaling(unit * sign, value)
+    )
 
 
 def _along(module: Any, given: Any, rank: int, axis: int) -> Any:
