@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 import typer
@@ -17,12 +17,14 @@ from ember.cli.reports import pages
 from ember.cli.reports.pages import Number
 from ember.errors import SdkError, UsageError
 from ember.export import job
+from ember.export.calibration import Method
 from ember.export.damage import Damage, LayerDamage
 from ember.export.flows import Backend, Quantize
 from ember.files import arrays
 from ember.firmware import project as projects
 
 _SUFFIXES = (".bpte", ".pte")
+_RANGED = ("int8", "int4w8a")  # whose ranges come from histograms
 
 
 def command(
@@ -60,6 +62,14 @@ def command(
             help="Samples that calibrate the quantisation: .npy, .npz, or a folder.",
         ),
     ] = None,
+    calibration: Annotated[
+        Method,
+        typer.Option(
+            metavar="|".join(get_args(Method)),
+            help="How samples become ranges of integers. Default: the method whose"
+            " outputs are nearest to the float model.",
+        ),
+    ] = "measured",
     backend: Annotated[
         Backend | None,
         typer.Option(
@@ -115,6 +125,8 @@ def command(
         raise UsageError(f"-o {target}: write a .bpte or a .pte file")
     if calibrate is not None and quantize is None:
         raise UsageError("--calibrate needs --quantize int8")
+    if calibration != "measured" and quantize not in _RANGED:
+        raise UsageError(f"--calibration needs --quantize {' or '.join(_RANGED)}")
     _check_report(report, quantize, labels)
     claim = writing.Claim(target)
     record = writing.Claim(etrecord) if etrecord is not None else None
@@ -132,6 +144,7 @@ def command(
         measured=report is not None,
         recorded=record is not None,
         strict=strict,
+        method=calibration,
     )
     with progress.doing(f"exporting {source}"):
         exported = job.run(order)

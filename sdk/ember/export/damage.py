@@ -120,7 +120,7 @@ class Damage:
         groups: dict[str, LayerDamage],
     ) -> tuple[list[Any], list[Any]]:
         floats: dict[str, Any] = {}
-        exact = _recorder(prepared, floats).run(*copy.deepcopy(given))
+        exact = recorder(prepared, floats).run(*copy.deepcopy(given))
         _measurer(converted, floats, groups, isolated=True).run(*copy.deepcopy(given))
         got = _measurer(converted, floats, groups, isolated=False).run(
             *copy.deepcopy(other)
@@ -239,7 +239,8 @@ def _module(node: Any) -> str | None:
 _COMPUTE = ("call_function", "call_module", "placeholder")
 
 
-def _recorder(graph: Any, floats: dict[str, Any]) -> Any:
+def recorder(graph: Any, floats: dict[str, Any]) -> Any:
+    """Runs a graph, of which `floats` then has the results by name."""
     torch = need("torch")
 
     class Recorder(torch.fx.Interpreter):  # type: ignore[misc, name-defined]
@@ -250,6 +251,26 @@ def _recorder(graph: Any, floats: dict[str, Any]) -> Any:
             return value
 
     return Recorder(graph)
+
+
+def isolating(graph: Any, floats: dict[str, Any], results: dict[str, Any]) -> Any:
+    """Runs a quantised graph in which each layer gets the inputs of the float model;
+    `results` then has what operators return.
+
+    floats -- of a recorder()
+    """
+    torch = need("torch")
+
+    class Isolating(torch.fx.Interpreter):  # type: ignore[misc, name-defined]
+        def run_node(self, n: Any) -> Any:
+            if _is_dequantise(n) and _is_quantise(first(n)):
+                source = first(first(n)).name
+                if source in floats:
+                    return floats[source]
+            value = results[n.name] = super().run_node(n)
+            return value
+
+    return Isolating(graph)
 
 
 def _measurer(
@@ -264,13 +285,10 @@ def _measurer(
     isolated -- a layer gets the inputs of the float model
     """
     torch = need("torch")
+    bases = type(isolating(graph, floats, {})) if isolated else torch.fx.Interpreter
 
-    class Measurer(torch.fx.Interpreter):  # type: ignore[misc, name-defined]
+    class Measurer(bases):  # type: ignore[misc, valid-type]
         def run_node(self, n: Any) -> Any:
-            if isolated and _is_dequantise(n) and _is_quantise(first(n)):
-                source = first(first(n)).name
-                if source in floats:
-                    return floats[source]
             value = super().run_node(n)
             name = first(n).name if _is_quantise(n) else None
             if name in floats and name in layers:

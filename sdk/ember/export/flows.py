@@ -27,7 +27,7 @@ from ember.export import (
     reference,
     xnnpack,
 )
-from ember.export.damage import Damage
+from ember.export.calibration import Calibration
 from ember.export.graph import first, layouts, named, pairs, rest, states
 from ember.export.graph.edges import Edges, separate_outputs, take_off
 from ember.export.packages import need
@@ -120,31 +120,29 @@ def lower(
     backend: Backend,
     quantize: Quantize | None,
     core: str,
-    calibration: Sequence[Sample],
+    calibration: Calibration,
     *,
     integer_edges: bool = False,
-    damage: Damage | None = None,
     recorded: bool = False,
 ) -> Lowered:
     """Lowers the model to a program. Errors are those of the exporter.
 
-    damage -- receives what quantising does to each layer
     recorded -- whether an ETRecord of the program is kept
     """
     source = replace(source, model=states.settled(source.model, source.inputs))
     if pairs.has_complex(source.model, source.inputs):
         source = _in_pairs(source, quantize, plain=backend == "cadence")
     if backend == "cortex_m":
-        given = (source, core, calibration, integer_edges, damage, recorded)
+        given = (source, core, calibration, integer_edges, recorded)
         return _cortex_m(*given, quantize=quantize or "int8")
     if backend == "xnnpack":
-        return _xnnpack(source, quantize, calibration, integer_edges, damage, recorded)
+        return _xnnpack(source, quantize, calibration, integer_edges, recorded)
     if backend == "cadence":
-        if damage is not None:
+        if calibration.damage is not None:
             raise UsageError("--report is not for the Cadence flow")
         if recorded:
             raise UsageError("--etrecord is not for the Cadence flow")
-        return _cadence(source, quantize, calibration, integer_edges)
+        return _cadence(source, quantize, calibration.samples, integer_edges)
     return _portable(source, recorded)
 
 
@@ -196,9 +194,8 @@ def _exported(model: Any, inputs: Sample, dynamic: Any = None) -> Any:
 def _cortex_m(
     source: Source,
     core: str,
-    calibration: Sequence[Sample],
+    calibration: Calibration,
     integer_edges: bool,
-    damage: Damage | None,
     recorded: bool,
     *,
     quantize: Quantize,
@@ -211,8 +208,8 @@ def _cortex_m(
     model = copy.deepcopy(source.model)
     if faults.has("images") and not source.saved:  # weights say what is made inside
         model = model.to(memory_format=torch.channels_last)
-    samples = [prepare(sample) for sample in calibration]
-    quantised, left = cortex_m.quantised(model, samples, damage, quantize)
+    calibration.samples = [prepare(sample) for sample in calibration.samples]
+    quantised, left = cortex_m.quantised(model, calibration, quantize)
     exported = _exported(quantised, prepare(source.inputs))
     _say_strides(exported.graph.nodes)
     narrow = quantize == "int4w8a"
@@ -266,12 +263,11 @@ def _cadence(
 def _xnnpack(
     source: Source,
     quantize: Quantize | None,
-    calibration: Sequence[Sample],
+    calibration: Calibration,
     integer_edges: bool,
-    damage: Damage | None,
     recorded: bool,
 ) -> Lowered:
-    model, notes = _for_xnnpack(source, quantize, calibration, damage)
+    model, notes = _for_xnnpack(source, quantize, calibration)
     exported = _exported(model, source.inputs, source.dynamic)
     separate_outputs(exported)
     nodes = list(exported.graph.nodes)
@@ -303,8 +299,7 @@ def _xnnpack(
 def _for_xnnpack(
     source: Source,
     quantize: Quantize | None,
-    calibration: Sequence[Sample],
-    damage: Damage | None,
+    calibration: Calibration,
 ) -> tuple[Any, tuple[str, ...]]:
     """The model with contiguous weights, quantised, and notes for the user."""
     contiguous = need("torch").contiguous_format
@@ -320,7 +315,8 @@ def _for_xnnpack(
     if quantize:
         dynamic = quantize == "int8-dynamic"
         model = copy.deepcopy(source.model)
-        return _pt2e(model, calibration, damage, dynamic=dynamic), ()
+        quantised = _pt2e(model, calibration, dynamic=dynamic)
+        return quantised, (calibration.note,) if calibration.note else ()
     return source.model, ()
 
 
@@ -355,17 +351,13 @@ def _say_strides(nodes: Iterable[Any]) -> None:
             node.args = (first(node), kernel, kernel, *rest(node)[2:])
 
 
-def _pt2e(
-    model: Any, calibration: Sequence[Sample], damage: Damage | None, *, dynamic: bool
-) -> Any:
+def _pt2e(model: Any, calibration: Calibration, *, dynamic: bool) -> Any:
     quantizers = need("executorch.backends.xnnpack.quantizer.xnnpack_quantizer")
     config = quantizers.get_symmetric_quantization_config(
         is_per_channel=True, is_dynamic=dynamic
     )
     quantizer = quantizers.XNNPACKQuantizer().set_global(config)
-    return quantising.calibrated(
-        model, calibration, quantizer, _LAYERS[dynamic], damage
-    )
+    return quantising.calibrated(model, calibration, quantizer, _LAYERS[dynamic])
 
 
 def _made(

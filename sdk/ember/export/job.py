@@ -12,6 +12,7 @@ from ember import boards, kernels, program
 from ember.boards import Board
 from ember.errors import SdkError, UsageError, problem_list
 from ember.export import blame, cases, flows, quantising, shares, source
+from ember.export.calibration import Calibration, Method
 from ember.export.damage import Damage
 from ember.export.flows import Backend, Lowered, Quantize
 from ember.export.graph import states
@@ -46,6 +47,7 @@ class ExportOrder:
     measured: bool = False  # what quantising does to each layer
     recorded: bool = False  # an ETRecord, for ExecuTorch's Inspector
     strict: bool = False  # nothing computes in float
+    method: Method = "measured"  # for ranges of activations
 
 
 @dataclass(frozen=True)
@@ -83,7 +85,8 @@ def run(order: ExportOrder) -> Made:
         else module.calibration
     )
     damage = Damage() if order.measured else None
-    lowered = _lowered(order, module, backend, given or (module.inputs,), damage)
+    calibration = Calibration(given or (module.inputs,), order.method, damage)
+    lowered = _lowered(order, module, backend, calibration)
     if lowered.data:
         raise SdkError(
             f"{order.path} has external data, which `ember export` cannot write"
@@ -131,8 +134,7 @@ def _lowered(
     order: ExportOrder,
     module: Source,
     backend: Backend,
-    calibration: Sequence[Sample],
-    damage: Damage | None,
+    calibration: Calibration,
 ) -> Lowered:
     core = order.board.cpu if order.board and order.board.port == "cortexm" else _CORE
     what = f"the exporter cannot lower {order.path} to {backend}"
@@ -145,7 +147,6 @@ def _lowered(
             core,
             calibration,
             integer_edges=order.io != "float",
-            damage=damage,
             recorded=order.recorded,
         )
 

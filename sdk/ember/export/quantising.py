@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ember.export import faults
+from ember.export.calibration import Calibration
 from ember.export.canonical import rewrite
-from ember.export.damage import Damage
 from ember.export.graph import (
     first,
     norm_integers,
@@ -36,10 +36,9 @@ class NothingQuantisedError(Exception):
 
 def calibrated(
     model: Any,
-    samples: Sequence[Sample],
+    calibration: Calibration,
     quantizer: Any,
     layers: str,
-    damage: Damage | None = None,
     rounding: Callable[[Any], None] | None = None,
     *,
     fusing: bool = False,
@@ -49,23 +48,33 @@ def calibrated(
     samples.
 
     layers -- words for what the quantizer chooses
-    damage -- receives what quantising does to each layer
     rounding -- changes the quantised weights of the graph
     fusing -- whether the quantizer takes recurrent layers, including cells
     canonical -- whether the graph is first rewritten to forms that quantizers know
     """
     steps = need("torchao.quantization.pt2e.quantize_pt2e")
+    samples, damage = calibration.samples, calibration.damage
     explicit = states.explicit(model, samples[0], cells_stay=fusing)
     if canonical:
         rewrite(explicit.graph, explicit.inputs(samples[0]))
     prepared = steps.prepare_pt2e(explicit.graph, quantizer)
     explicit.calibrate(prepared, samples)
     observed = copy.deepcopy(prepared) if damage is not None else None
-    converted = steps.convert_pt2e(prepared)
-    if not any("quantize" in str(node.target) for node in converted.graph.nodes):
-        raise NothingQuantisedError(layers)
-    if rounding is not None:
-        rounding(converted)
+
+    def quantised(graph: Any) -> Any:
+        converted = steps.convert_pt2e(graph)
+        if not any("quantize" in str(node.target) for node in converted.graph.nodes):
+            raise NothingQuantisedError(layers)
+        if rounding is not None:
+            rounding(converted)
+        return converted
+
+    def outputs(graph: Any, given: Sequence[Sample]) -> list[Any]:
+        return states.run_of(explicit.bound(graph))(given)
+
+    converted = calibration.convert(
+        prepared, quantised, outputs, stateful=bool(explicit.states)
+    )
     recurrent_integers.to_integers(converted)
     norm_integers.to_integers(converted)
     tables.to_integers(converted)

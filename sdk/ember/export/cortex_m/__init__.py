@@ -6,15 +6,13 @@ scratch added, for the instruction set of one core; other cores also run the pro
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from ember.export import quantising
+from ember.export.calibration import Calibration
 from ember.export.cortex_m import int4, int16, int16_quantizer, passes
-from ember.export.damage import Damage
 from ember.export.graph import moves, norm_integers, recurrent_integers, tables
 from ember.export.packages import need
-from ember.export.source import Sample
 
 # What the flow's own tests keep whole; the list is new each time, to_edge extends it.
 _KEPT = ("linear", "hardsigmoid", "hardsigmoid_", "hardswish", "hardswish_", "silu")
@@ -26,10 +24,7 @@ _LAYERS = (
 
 
 def quantised(
-    model: Any,
-    calibration: Sequence[Sample],
-    damage: Damage | None = None,
-    quantize: str = "int8",
+    model: Any, calibration: Calibration, quantize: str = "int8"
 ) -> tuple[Any, tuple[str, ...]]:
     """Quantises a model in evaluation mode, calibrated by inputs; the graph, and notes
     about layers that stay in float.
@@ -59,11 +54,12 @@ def quantised(
         calibration,
         quantizer,
         _LAYERS,
-        damage,
         rounding,
         fusing=fusing,
         canonical=True,
     )
+    if calibration.note is not None:
+        notes.append(calibration.note)
     return model, tuple(notes)
 
 

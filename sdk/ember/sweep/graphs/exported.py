@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ember.export import flows
+from ember.export.calibration import Calibration
 from ember.export.cases import ExpectedRun, Exported, write_case
 from ember.export.graph import first, states
 from ember.export.packages import need
@@ -158,7 +159,7 @@ def _lowered(
 ) -> flows.Lowered:
     samples, dynamic = _samples(graph), _dynamic_shapes(graph)
     source = Source(Path("graph"), graph.module(), samples[0], dynamic=dynamic)
-    return flows.lower(source, backend, quantize, _CORE, samples)
+    return flows.lower(source, backend, quantize, _CORE, Calibration(samples, "minmax"))
 
 
 def _contents(lowered: flows.Lowered) -> dict[str, bytes]:
