@@ -23,6 +23,7 @@ from corpus.inputs import channels_last, f32, made, whole
 from corpus.modules import Apply
 from corpus.networks import lenet, mlp
 from ember.export import cases, flows
+from ember.export.calibration import Calibration
 from ember.export.flows import Backend, Quantize
 from ember.export.source import Source
 
@@ -50,7 +51,9 @@ def by_flow(
     operators, or int8 for Cortex-M."""
     backend: Backend = "cortex_m" if quantize else "portable"
     source = Source(Path(__file__), model.eval(), samples[0], tuple(samples))
-    lowering = flows.lower(source, backend, quantize, "cortex-m55", samples)
+    lowering = flows.lower(
+        source, backend, quantize, "cortex-m55", Calibration(samples)
+    )
     outputs = lowering.outputs([lowering.prepare(sample) for sample in samples])
     return Exported({"model.bpte": cases.bundled(lowering, samples, outputs)})
 

@@ -22,6 +22,7 @@ from corpus.case import Case, Exported, Run
 from corpus.exporting import program_files
 from corpus.inputs import Recipe, channels_last, f32, made
 from corpus.modules import Net
+from ember.export.calibration import Calibration
 from ember.export.cortex_m import lowered, quantised
 
 TARGETS = ("m55", "m4", "m0")
@@ -189,7 +190,7 @@ def exported(
     target: str,
 ) -> Exported:
     """Quantise and lower a model; expect what the dialect's reference computes."""
-    graph, _ = quantised(model.eval(), calibration)
+    graph, _ = quantised(model.eval(), Calibration(calibration))
     edge = lowered(export(graph, samples[0]), f"cortex-{target}", constants={})
     reference = edge.exported_program().module()
     runs = [Run("forward", sample, [reference(*sample)]) for sample in samples]

@@ -163,6 +163,7 @@ def command(
             "backend": exported.backend,
             "quantize": quantize,
             "calibration": exported.calibration,
+            "ranges": exported.ranges,
             "tests": exported.tests,
             "distance": exported.distance,
             "notes": exported.notes,

@@ -40,8 +40,8 @@ def corrected(converted: Any, prepared: Any, samples: Sequence[Sample]) -> Any |
             recorder(prepared, floats).run(*copy.deepcopy(sample))
             results: dict[str, Any] = {}
             isolating(converted, floats, results).run(*copy.deepcopy(sample))
-            for key in layers:
-                shifts[key] += _shift(layers[key], floats[key], results[key])
+            for key, node in layers.items():
+                shifts[key] += _shift(node, floats[key], results[key])
         for key, node in layers.items():
             _move(converted, node, shifts[key] / len(samples))
     return converted

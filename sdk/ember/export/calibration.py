@@ -58,6 +58,21 @@ class Calibration:
             return told
         return f"{told}; {self.correction:+.1f} by corrected biases"
 
+    def to_json(self) -> dict[str, Any] | None:
+        """The choice; None where nothing was calibrated by ranges. Without noise, a
+        ratio is null."""
+        if self.chosen is None:
+            return None
+        ratios = {
+            name: ratio if math.isfinite(ratio) else None
+            for name, ratio in self.ratios.items()
+        }
+        return {
+            "method": self.chosen,
+            "snr_db": ratios,
+            "biases_db": self.correction,
+        }
+
     def convert(
         self,
         prepared: Any,

@@ -64,6 +64,7 @@ class Made:
     damage: Damage | None = None  # where it was asked for
     record: bytes | None = None  # an ETRecord, where it was asked for
     shares: Shares | None = None  # of integers, in a quantised program
+    ranges: dict[str, Any] | None = None  # how samples became ranges
 
 
 def run(order: ExportOrder) -> Made:
@@ -110,6 +111,7 @@ def run(order: ExportOrder) -> Made:
         damage=damage,
         record=lowered.record,
         shares=parts,
+        ranges=calibration.to_json(),
     )
 
 

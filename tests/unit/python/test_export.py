@@ -63,6 +63,7 @@ def refused(capsys: pytest.CaptureFixture[str], *words: str, code: int = 1) -> s
         (["net.onnx"], 1, "net.onnx is neither a .py nor a .pt2 file"),
         (["net.py", "-o", "a.onnx"], 2, "write a .bpte or a .pte file"),
         (["net.py", "--calibrate", "x.npy"], 2, "--calibrate needs --quantize"),
+        (["net.py", "--calibration", "mse"], 2, "needs --quantize int8 or int4w8a"),
         (["net.py", "--quantize", "int3"], 2, "'int3' is not one of"),
         (["net.py", "--quantize", "int8"], 2, "add --board NAME"),
         (["net.py", "--board", "mps2-an38"], 1, "did you mean mps2-an386?"),

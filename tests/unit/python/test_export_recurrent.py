@@ -169,6 +169,7 @@ def test_frames_one_by_one_are_those_in_a_row(torch: Any) -> None:
 
 def test_whole_numbers_of_svdf_are_near_to_its_own(torch: Any) -> None:
     from ember.export import cortex_m
+    from ember.export.calibration import Calibration
     from ember.export.graph import states
     from ember.frontends import SVDF
 
@@ -176,7 +177,7 @@ def test_whole_numbers_of_svdf_are_near_to_its_own(torch: Any) -> None:
     layer = SVDF(16, 12, 10, rank=2).eval()
     samples = [(torch.randn(1, 100, 16),) for _ in range(4)]
     with torch.no_grad():
-        graph, _ = cortex_m.quantised(layer, samples)
+        graph, _ = cortex_m.quantised(layer, Calibration(samples))
         want = torch.cat([out[0] for out in states.run_of(layer)(samples)])
         given = torch.cat([out[0] for out in states.run_of(graph)(samples)])
     noise = (given - want).square().sum()
@@ -186,16 +187,18 @@ def test_whole_numbers_of_svdf_are_near_to_its_own(torch: Any) -> None:
 def test_inputs_that_overflow_are_refused(torch: Any) -> None:
     from ember.errors import SdkError
     from ember.export import cortex_m
+    from ember.export.calibration import Calibration
 
     layer = torch.nn.LSTM(64, 8).eval()
     with pytest.raises(SdkError, match="too large for int8: sums overflow"):
-        cortex_m.quantised(layer, [(1e6 * torch.randn(2, 1, 64),)])
+        cortex_m.quantised(layer, Calibration([(1e6 * torch.randn(2, 1, 64),)]))
 
 
 @pytest.mark.usefixtures("capsys")
 def test_the_operators_are_the_layers(torch: Any) -> None:
     """Of 200 steps, with weights that fill the range of int8."""
     from ember.export import cortex_m
+    from ember.export.calibration import Calibration
     from ember.export.graph import states
 
     torch.manual_seed(3)
@@ -203,7 +206,7 @@ def test_the_operators_are_the_layers(torch: Any) -> None:
         layer = getattr(torch.nn, kind)(16, 24).eval()
         samples = [(torch.randn(200, 1, 16),) for _ in range(4)]
         with torch.no_grad():
-            graph, notes = cortex_m.quantised(layer, samples)
+            graph, notes = cortex_m.quantised(layer, Calibration(samples))
             want = torch.cat([out[0][0] for out in states.run_of(layer)(samples)])
             given = torch.cat([out[0][0] for out in states.run_of(graph)(samples)])
         assert notes == ()
