@@ -163,7 +163,7 @@ def command(
             "backend": exported.backend,
             "quantize": quantize,
             "calibration": exported.calibration,
-            "ranges": exported.ranges,
+            "ranges": exported.ranges.to_json() if exported.ranges else None,
             "tests": exported.tests,
             "distance": exported.distance,
             "notes": exported.notes,
@@ -189,6 +189,8 @@ def _show(target: Path, exported: job.Made) -> None:
         console.print(str(edge), markup=False)
     if exported.shares is not None:
         console.print(output.plain(str(exported.shares)), soft_wrap=True)
+    if exported.ranges is not None and exported.ranges.note:
+        console.print(output.plain(exported.ranges.note), soft_wrap=True)
     for note in exported.notes:
         console.print(output.plain(note))
     if exported.tests:

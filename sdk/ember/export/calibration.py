@@ -58,11 +58,8 @@ class Calibration:
             return told
         return f"{told}; {self.correction:+.1f} by corrected biases"
 
-    def to_json(self) -> dict[str, Any] | None:
-        """The choice; None where nothing was calibrated by ranges. Without noise, a
-        ratio is null."""
-        if self.chosen is None:
-            return None
+    def to_json(self) -> dict[str, Any]:
+        """The choice. Without noise, a ratio is null."""
         ratios = {
             name: ratio if math.isfinite(ratio) else None
             for name, ratio in self.ratios.items()

@@ -315,8 +315,7 @@ def _for_xnnpack(
     if quantize:
         dynamic = quantize == "int8-dynamic"
         model = copy.deepcopy(source.model)
-        quantised = _pt2e(model, calibration, dynamic=dynamic)
-        return quantised, (calibration.note,) if calibration.note else ()
+        return _pt2e(model, calibration, dynamic=dynamic), ()
     return source.model, ()
 
 

@@ -64,7 +64,7 @@ class Made:
     damage: Damage | None = None  # where it was asked for
     record: bytes | None = None  # an ETRecord, where it was asked for
     shares: Shares | None = None  # of integers, in a quantised program
-    ranges: dict[str, Any] | None = None  # how samples became ranges
+    ranges: Calibration | None = None  # how samples became ranges
 
 
 def run(order: ExportOrder) -> Made:
@@ -111,7 +111,7 @@ def run(order: ExportOrder) -> Made:
         damage=damage,
         record=lowered.record,
         shares=parts,
-        ranges=calibration.to_json(),
+        ranges=calibration if calibration.chosen else None,
     )
 
 

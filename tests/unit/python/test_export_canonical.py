@@ -156,6 +156,27 @@ SPELLINGS = {
         "1, 6, 8",
         None,
     ),
+    "attention by where": (
+        "self.q, self.k, self.v = (nn.Linear(8, 8) for _ in range(3));"
+        " self.m = torch.ones(6, 6).triu(1).bool()",
+        "s = self.q(x) @ self.k(x).mT * 8**-0.5\n"
+        "        return torch.where(self.m, -1e9, s).softmax(-1) @ self.v(x)",
+        "1, 6, 8",
+        None,
+    ),
+    "learned queries": (
+        "self.a = nn.MultiheadAttention(8, 2, batch_first=True);"
+        " self.q = nn.Parameter(torch.randn(1, 3, 8))",
+        "return self.a(self.q, x, x, need_weights=False)[0]",
+        "1, 6, 8",
+        None,
+    ),
+    "the largest of a series": (
+        "self.a = nn.Conv1d(3, 8, 3)",
+        "return F.adaptive_max_pool1d(self.a(x), 2)",
+        "1, 3, 10",
+        None,
+    ),
     "a gate of channels": (
         "self.a = nn.Conv2d(3, 8, 3); self.b = nn.Linear(8, 8)",
         "y = F.silu(self.a(x))\n"

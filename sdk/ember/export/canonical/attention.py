@@ -59,7 +59,8 @@ def _repeated(module: Any, node: Any, given: Any, key: str) -> Any:
 
 
 _SOFTMAX = ("softmax.int", "_softmax.default")
-_MASKED = ("masked_fill.Scalar", "masked_fill.Tensor", "where.self", "add.Tensor")
+_WHERE = ("where.self", "where.ScalarSelf", "where.ScalarOther")
+_MASKED = ("masked_fill.Scalar", "masked_fill.Tensor", "add.Tensor", *_WHERE)
 HIDDEN = -20.0  # its exponential is 2e-9
 
 
@@ -91,6 +92,16 @@ def _added(mask: Any) -> Any:
     return mask.to(torch.float32).clamp(min=HIDDEN)
 
 
+def _number(module: Any, node: Any) -> float | None:
+    """The number that a node is in all elements; None for others."""
+    if name(node) in ("scalar_tensor.default", "full.default"):
+        node = node.args[-1]
+    if isinstance(node, int | float):
+        return float(node)
+    value = constant(module, node)
+    return float(value) if value is not None and value.numel() == 1 else None
+
+
 def _hide(module: Any, node: Any) -> None:
     """A constant mask of scores, in whatever form, as an addition."""
     if name(node) == "add.Tensor":
@@ -99,16 +110,18 @@ def _hide(module: Any, node: Any) -> None:
             if value is not None and float(value.min()) < HIDDEN:
                 node.replace_input_with(x, hold(module, _added(value), node))
         return
-    if name(node) == "where.self":
+    if name(node) in _WHERE:
         seen, scores, other = node.args
         hidden = constant(module, seen)
-        hidden = None if hidden is None else ~hidden
+        if _number(module, other) is None:
+            scores, other = other, scores
+        elif hidden is not None:
+            hidden = ~hidden
     else:
         scores, mask, other = node.args
         hidden = constant(module, mask)
-    value = constant(module, other)
-    lowest = other if isinstance(other, int | float) else value
-    if hidden is None or lowest is None or float(lowest) > HIDDEN:
+    lowest = _number(module, other)
+    if hidden is None or lowest is None or lowest > HIDDEN:
         return
     added = hold(module, _added(~hidden), node)
     replace(module, node, call(module, node, "add.Tensor", scores, added))

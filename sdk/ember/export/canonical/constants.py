@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from ember.export.canonical.editing import calls, constant, hold, replace, tidy
@@ -20,14 +21,20 @@ def fold(module: Any) -> None:
         module.graph.erase_node(node)
     with torch.no_grad():
         for node in list(module.graph.nodes):
-            if not _is_foldable(module, node):
-                continue
-            value = _computed(module, node)
+            value = _value(module, node)
             if isinstance(value, torch.Tensor) and _is_small(module, node, value):
                 replace(module, node, hold(module, _plain(value), node))
                 changed = True
     if changed:
         tidy(module)
+
+
+def _value(module: Any, node: Any) -> Any:
+    """What a node is, if that depends on constants only; else None."""
+    if node.op == "call_function" and node.target is operator.getitem:
+        parts = _value(module, node.args[0])
+        return None if parts is None else parts[node.args[1]]
+    return _computed(module, node) if _is_foldable(module, node) else None
 
 
 def _is_foldable(module: Any, node: Any) -> bool:

@@ -26,6 +26,8 @@ def plain(module: Any) -> None:
         (_batch_norm, ("_native_batch_norm_legit_no_training.default",)),
         (_same_padding, ("conv1d.padding", "conv2d.padding")),
         (_glu, ("glu.default",)),
+        (_turned, ("mT.default", "adjoint.default")),
+        (_adaptive_max, ("adaptive_max_pool1d.default",)),
         (inline, ("einsum.default",)),
     ):
         for node in calls(module, names):
@@ -53,7 +55,7 @@ def images(module: Any) -> None:
 def _batch_norm(module: Any, node: Any) -> None:
     """The form with one result."""
     users = list(node.users)
-    if any(item(user) for user in users):
+    if any(item(user) and user.users for user in users):
         return
     *given, momentum, eps = node.args
     by = call(module, node, "batch_norm.default", *given, False, momentum, eps, False)
@@ -109,9 +111,27 @@ def _fixed(module: Any, node: Any) -> None:
         replace(module, node, _pool(module, node, "avg", x, window))
         return
     users = list(node.users)
-    if any(item(user) for user in users):
+    if any(item(user) and user.users for user in users):
         return
     pool = _pool(module, node, "max", x, window)
+    for user in users:
+        replace(module, user, pool)
+    module.graph.erase_node(node)
+
+
+def _turned(module: Any, node: Any) -> None:
+    replace(module, node, call(module, node, "transpose.int", first(node), -1, -2))
+
+
+def _adaptive_max(module: Any, node: Any) -> None:
+    """An adaptive pool of a series, of equal windows, as a plain one."""
+    x, users = first(node), list(node.users)
+    (size,) = named(node)["output_size"]
+    length = shape(x)[-1]
+    if length % size or any(item(user) and user.users for user in users):
+        return
+    window = [length // size]
+    pool = call(module, node, "max_pool1d.default", x, window, window)
     for user in users:
         replace(module, user, pool)
     module.graph.erase_node(node)

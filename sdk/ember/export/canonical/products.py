@@ -22,6 +22,7 @@ from ember.export.canonical.editing import (
     shape,
 )
 from ember.export.graph import first, named, rest
+from ember.export.packages import need
 
 # ---- products of matrices ------------------------------------------------------------
 
@@ -58,7 +59,7 @@ def _of_product(module: Any, node: Any) -> Any:
         batches = [call(module, node, "unsqueeze.default", x, 0) for x in (left, right)]
         product = call(module, node, "bmm.default", *batches)
         return call(module, node, "squeeze.dim", product, 0)
-    return None
+    return _of_constants(module, node)
 
 
 def _of_batch(module: Any, node: Any) -> Any:
@@ -66,9 +67,38 @@ def _of_batch(module: Any, node: Any) -> Any:
     left, right = node.args
     weights = constant(module, right)
     if weights is None or len(weights) != 1:
-        return None
+        return _of_constants(module, node)
     rows = hold(module, weights[0].t().contiguous(), node)
     return call(module, node, "linear.default", left, rows)
+
+
+def _of_constants(module: Any, node: Any) -> Any:
+    """A constant matrix for each batch, such as learned queries of attention, as
+    filters of one group of channels each."""
+    left, right = node.args
+    values = constant(module, left)
+    if values is not None:
+        return _in_groups(module, node, values, right)
+    values = constant(module, right)
+    if values is None:
+        return None
+    turned = call(module, node, "transpose.int", left, -1, -2)
+    product = _in_groups(module, node, values.transpose(-1, -2), turned)
+    return product and call(module, node, "transpose.int", product, -1, -2)
+
+
+def _in_groups(module: Any, node: Any, values: Any, x: Any) -> Any:
+    *batches, rows, inner = values.shape
+    *others, _, columns = shape(x)
+    if batches != others:
+        return None
+    groups = need("torch").Size(batches).numel()
+    image = call(module, node, "reshape.default", x, [1, groups * inner, 1, columns])
+    filters = values.reshape(groups * rows, inner, 1, 1)
+    weight = hold(module, last(filters), node)
+    pairs = ([1, 1], [0, 0], [1, 1])
+    product = call(module, node, "conv2d.default", image, weight, None, *pairs, groups)
+    return call(module, node, "reshape.default", product, [*batches, rows, columns])
 
 
 def _of_addmm(module: Any, node: Any) -> Any:

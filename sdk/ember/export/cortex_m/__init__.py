@@ -58,8 +58,6 @@ def quantised(
         fusing=fusing,
         canonical=True,
     )
-    if calibration.note is not None:
-        notes.append(calibration.note)
     return model, tuple(notes)
 
 

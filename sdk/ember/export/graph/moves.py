@@ -18,6 +18,8 @@ _MOVES = (
     "upsample_nearest2d.vec",
 )
 
+_ANNOTATION = "quantization_annotation"
+
 
 def quantizer(known: Any, activation: Any) -> Any:
     """A quantizer like `known` that takes moves, too.
@@ -37,9 +39,37 @@ def quantizer(known: Any, activation: Any) -> Any:
                     x = node.args[0]
                     shared = specs.SharedQuantizationSpec((x, node))
                     marks._mark_node_as_quantized(node, {x: activation}, shared, True)
-            return known.annotate(model)
+            known.annotate(model)
+            for node in model.graph.nodes:
+                _keep_fixed(node)
+            return model
 
         def validate(self, model: Any) -> None:
             known.validate(model)
 
     return Moving()
+
+
+def _keep_fixed(node: Any) -> None:
+    """Lets an operator read what has a fixed scale, such as a softmax, as it is."""
+    specs = need("torchao.quantization.pt2e.quantizer")
+    annotation = node.meta.get(_ANNOTATION)
+    if annotation is None:
+        return
+    for x, spec in annotation.input_qspec_map.items():
+        fixed = _result_of(x)
+        if isinstance(fixed, specs.FixedQParamsQuantizationSpec) and isinstance(
+            spec, specs.QuantizationSpec
+        ):
+            annotation.input_qspec_map[x] = fixed
+
+
+def _result_of(node: Any) -> Any:
+    """How a node's result is quantised, or that which it shares."""
+    specs = need("torchao.quantization.pt2e.quantizer")
+    annotation = node.meta.get(_ANNOTATION)
+    spec = annotation.output_qspec if annotation is not None else None
+    if not isinstance(spec, specs.SharedQuantizationSpec):
+        return spec
+    shared = spec.edge_or_node
+    return _result_of(shared[0]) if isinstance(shared, tuple) else None
