@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small networks of the kinds that people deploy: NETWORKS, by name."""
+
+from int8_networks import attention, images, series
+from int8_networks.base import KINDS, NETWORKS
+
+__all__ = ["KINDS", "NETWORKS", "attention", "images", "series"]
